@@ -1,0 +1,92 @@
+"""The command line: `lie-ssl VERB ...`.
+
+This file only finds the function behind a verb, so that help appears at once and nothing heavy is imported for it; the
+functions are in `lie_ssl.commands`, and their arguments and docstrings become the flags and the help text.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from lie_ssl import __version__
+from lie_ssl.errors import UserError
+
+# Words of the command -> (module, function, one line of help).
+COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
+    ("demo",): ("demo", "demo", "make a small data set of 52 classes and its figures"),
+    ("data", "make", "demo"): ("make", "make_demo", "all 52 classes, 9,360 frames of 64 px: seconds"),
+    ("data", "make", "small"): ("make", "make_small", "all 52 classes, 187,200 frames of 64 px: minutes"),
+    ("data", "make", "paper"): ("make", "make_paper", "52 x 50 x 180 frames of 224 px, as in the paper"),
+    ("data", "import"): ("data", "import_photos", "photographs (turntables, COIL) into the same kind of folder"),
+    ("data", "show"): ("data", "show", "print the card of a data set and draw its figures"),
+    ("data", "export"): ("data", "export", "write a data set as ImageFolder or Hugging Face parquet"),
+    ("data", "verify"): ("data", "verify", "find any changed byte in a data set"),
+    ("bench", "render"): ("bench", "render", "frames a second against Panda3D and Blender"),
+    ("bench", "frames"): ("bench", "frames", "reading random frames against torchvision's ImageFolder"),
+    ("doctor",): ("doctor", "doctor", "what is installed, what works, and what to type for what is missing"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs one command; a :class:`UserError` becomes one line on standard error and exit code 2."""
+    try:
+        run(list(sys.argv[1:] if arguments is None else arguments))
+    except UserError as error:
+        print(f"lie-ssl: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("lie-ssl: stopped", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output has gone, as in `lie-ssl ... | head`
+        sys.stderr.close()
+        sys.exit(1)
+
+
+def run(arguments: list[str]) -> None:
+    words: tuple[str, ...] = ()
+    while words not in COMMANDS:
+        branches = _branches(words)
+        rest = arguments[len(words) :]
+        if words == () and rest[:1] == ["--version"]:
+            print(f"lie-ssl {__version__}")
+            return
+        if not rest or rest[0] in ("-h", "--help"):
+            print(_overview(words))
+            return
+        if rest[0] not in branches:
+            raise UserError(_unknown(words, rest[0], branches))
+        words = (*words, rest[0])
+    import tyro
+
+    prog = " ".join(("lie-ssl", *words))
+    tyro.cli(_load(words), prog=prog, args=arguments[len(words) :], config=(tyro.conf.OmitArgPrefixes,))
+
+
+def _load(words: tuple[str, ...]) -> Callable[..., None]:
+    module, function, _ = COMMANDS[words]
+    loaded: Callable[..., None] = getattr(import_module(f"lie_ssl.commands.{module}"), function)
+    return loaded
+
+
+def _branches(words: tuple[str, ...]) -> list[str]:
+    """The words that may follow, in the order of the table."""
+    return list(dict.fromkeys(c[len(words)] for c in COMMANDS if c[: len(words)] == words))
+
+
+def _overview(words: tuple[str, ...]) -> str:
+    prefix = " ".join(("lie-ssl", *words))
+    rows = [(" ".join(c[len(words) :]), text) for c, (_, _, text) in COMMANDS.items() if c[: len(words)] == words]
+    width = max(len(name) for name, _ in rows)
+    lines = [f"usage: {prefix} COMMAND ...", ""]
+    lines += [f"  {name:<{width}}  {text}" for name, text in rows]
+    lines += ["", f"example: {prefix} {rows[0][0]} --help"]
+    return "\n".join(lines)
+
+
+def _unknown(words: tuple[str, ...], word: str, branches: list[str]) -> str:
+    near = difflib.get_close_matches(word, branches, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(branches)}."
+    return f"{' '.join(('lie-ssl', *words))} knows no {word!r}; {hint}"

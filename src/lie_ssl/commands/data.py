@@ -1,0 +1,136 @@
+"""`lie-ssl data import | show | export | verify`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from lie_ssl.commands.make import progress_bar
+from lie_ssl.errors import UserError
+from lie_ssl.frames.frameset import FrameSet
+
+Folder = Annotated[Path, tyro.conf.Positional]
+
+
+def show(folder: Folder, out: Path | None = None, class_name: str | None = None) -> None:
+    """Prints the card of a data set and draws its figures.
+
+    Figures: samples.png (five classes in rising poses), poses_2d.png and poses_3d.png (one instance in all poses),
+    classes.png (all classes) and turning.gif.
+
+    Example: lie-ssl data show data/demo --class-name chair
+
+    Args:
+        folder: The data set.
+        out: Where the figures go; by default figures/ in the data set's folder.
+        class_name: The class whose first instance is shown in all poses.
+    """
+    from lie_ssl.frames.figures import draw_figures
+
+    frames = FrameSet(folder)
+    if class_name is not None and class_name not in frames.classes:
+        raise UserError(f"{folder} has no class {class_name!r}; it has {', '.join(frames.classes)}")
+    print_card(frames)
+    for path in draw_figures(frames, out or Path(folder) / "figures", class_name):
+        print(f"drew {path}")
+
+
+def print_card(frames: FrameSet) -> None:
+    """The card as a table for people."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    card = frames.card
+    table = Table(title=str(frames.folder), show_header=False)
+    table.add_row("recipe", f"{card['recipe']} ({card['config_hash']}), source {card['source']}")
+    table.add_row("pictures", f"{card['size']} px, {card['channels']} channels, {card['bytes_per_frame']:,.0f} bytes each")
+    for title in ("counts", "licences", "versions"):
+        table.add_row(title, ", ".join(f"{k} {v:,}" if isinstance(v, int) else f"{k} {v}" for k, v in card[title].items()))
+    table.add_row("classes", escape(", ".join(frames.classes)))
+    table.add_row("left out", str(len(card["dropped"])))
+    Console().print(table)
+
+
+def export(folder: Folder, out: Path, to: Literal["imagefolder", "huggingface"] = "imagefolder") -> None:
+    """Writes a data set in another layout.
+
+    Example: lie-ssl data export data/demo --to huggingface --out exported
+
+    Args:
+        folder: The data set.
+        out: A new folder.
+        to: imagefolder for split/class/*.png, huggingface for parquet files with an image column.
+    """
+    from lie_ssl.frames.export import export_huggingface, export_image_folder
+
+    frames = FrameSet(folder)
+    with progress_bar("writing") as progress:
+        (export_image_folder if to == "imagefolder" else export_huggingface)(frames, out, progress)
+    print(f"wrote {out}")
+
+
+def verify(folder: Folder) -> None:
+    """Finds any changed byte; exit code 2 if there is one.
+
+    Example: lie-ssl data verify data/demo
+
+    Args:
+        folder: The data set.
+    """
+    from lie_ssl.frames.verify import verify as find_changes
+
+    problems = find_changes(folder)
+    for problem in problems:
+        print(f"{folder}: {problem}", file=sys.stderr)
+    if problems:
+        raise UserError(f"{folder} is not as it was made: {len(problems)} problem(s); make or copy it again")
+    print(f"{folder}: every byte is as it was made")
+
+
+def import_photos(
+    folder: Folder,
+    out: Path,
+    layout: Literal["auto", "folders", "coil20", "coil100"] = "auto",
+    angles: Path | None = None,
+    size: int = 64,
+    grey: bool = False,
+    licence: str = "unknown",
+    validation: float = 0.10,
+    test: float = 0.15,
+    seed: int = 0,
+    strict: bool = False,
+) -> None:
+    """Makes a data set out of photographs of turning objects.
+
+    Folders are class/instance/*.png (or jpg), with the angle as the last number of the name (`view_035.png`) or in a csv
+    with the columns file and angle. COIL-20 and COIL-100 are known by their names.
+
+    Example: lie-ssl data import coil20.zip --out data/coil20 --size 64
+
+    Args:
+        folder: The folder or zip with the photographs.
+        out: The folder to make.
+        layout: How the photographs are laid out.
+        angles: A csv with the columns file and angle (degrees), in place of angles in the names.
+        size: Pixels of a side.
+        grey: One channel in place of three.
+        licence: Licence of the photographs, for the card.
+        validation: Share of the instances of a class for validation.
+        test: Share of the instances of a class for testing.
+        seed: Of the splits.
+        strict: Stop at the first unreadable picture, in place of leaving it out.
+    """
+    from lie_ssl.commands.make import print_result
+    from lie_ssl.frames.photos import PhotoConfig, import_photographs
+
+    config = PhotoConfig(
+        path=str(folder), layout=layout, angles=str(angles or ""), size=size, grey=grey, licence=licence,
+        validation=validation, test=test, seed=seed,
+    )  # fmt: skip
+    with progress_bar("reading") as progress:
+        frames = import_photographs(config, out, strict=strict, progress=progress)
+    print_result(frames)

@@ -1,0 +1,8 @@
+"""The one exception that users see as a sentence instead of a traceback."""
+
+
+class UserError(Exception):
+    """Something the user can mend: one sentence that says what, where and what to do.
+
+    The command line prints it and exits with code 2; from Python it is raised like any other exception.
+    """

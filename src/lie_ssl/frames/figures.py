@@ -1,0 +1,118 @@
+"""The figures of a data set: the paper's three, a sheet of all classes, and the classes turning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from PIL import Image, ImageDraw, ImageFont
+
+from lie_ssl.frames.frameset import FrameSet
+
+# The paper's choice: five classes, angles that double, and one last 3D pose.
+PAPER_CLASSES = ("guitar", "lamp", "birdhouse", "plant pot", "airplane")
+PAPER_ANGLES = (4, 8, 16, 32, 64, 128, 256)
+LAST_3D = 320
+FONT = 12
+Cell = tuple[str, int]  # caption, row of the index
+
+
+def draw_figures(frames: FrameSet, out: Path, class_name: str | None = None) -> list[Path]:
+    """Writes all figures into the folder `out`; the figures of one instance show `class_name` (or a guitar)."""
+    out.mkdir(parents=True, exist_ok=True)
+    index = frames.index
+    chosen = [c for c in PAPER_CLASSES if c in frames.classes]
+    chosen += [c for c in frames.classes if c not in chosen]
+    pages: dict[str, Image.Image] = {
+        "classes.png": grid(frames, class_cells(index, 8)),
+        "samples.png": grid(frames, [row for c in chosen[:5] for row in _rising(index, c)]),
+    }
+    for kind in index["pose"].unique():
+        cells = _all_poses(index, class_name or chosen[0], kind)
+        if cells:
+            pages[f"poses_{kind}.png"] = grid(frames, [cells[i : i + 15] for i in range(0, len(cells), 15)])
+    paths = []
+    for name, page in pages.items():
+        page.save(out / name)
+        paths.append(out / name)
+    return [*paths, draw_turning(frames, out / "turning.gif")]
+
+
+def draw_turning(frames: FrameSet, path: Path, columns: int = 13) -> Path:
+    """An animated sheet: one instance of every class, turning through its poses in the picture plane and then in 3D."""
+    index = frames.index
+    tracks = []
+    for name in frames.classes:
+        own = _instance(index, name, 0)
+        tracks.append(own.sort_values(["pose", "angle"], kind="stable").index.to_list())
+    length = min(72, max(len(t) for t in tracks))
+    pictures = []
+    for step in range(length):
+        cells = [("", track[step * len(track) // length]) for track in tracks]
+        page = grid(frames, [cells[i : i + columns] for i in range(0, len(cells), columns)], zoom=1, captions=False)
+        pictures.append(page.quantize(128))
+    pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=110, loop=0, optimize=False)
+    return path
+
+
+def class_cells(index: pd.DataFrame, instances: int) -> list[list[Cell]]:
+    """Some instances of every class in the typical pose, two classes a row."""
+    rows = []
+    for name in sorted(index["class"].unique()):
+        cells = []
+        for i in range(min(instances, index.loc[index["class"] == name, "instance"].nunique())):
+            cells.append((name if i == 0 else "", int(_instance(index, name, i).index[0])))
+        rows.append(cells)
+    half = (len(rows) + 1) // 2
+    return [rows[i] + (rows[i + half] if i + half < len(rows) else []) for i in range(half)]
+
+
+def grid(frames: FrameSet, rows: Sequence[Sequence[Cell]], zoom: int | None = None, captions: bool = True) -> Image.Image:
+    """A sheet of pictures with a caption above each."""
+    zoom = zoom or max(1, 96 // frames.size)
+    side, head = frames.size * zoom, FONT + 4 if captions else 0
+    page = Image.new("RGB", (side * max(len(r) for r in rows), (side + head) * len(rows)), "white")
+    pen, font = ImageDraw.Draw(page), ImageFont.load_default(FONT)
+    for i, row in enumerate(rows):
+        pictures = frames.read([cell[1] for cell in row])
+        for j, ((caption, _), picture) in enumerate(zip(row, pictures, strict=True)):
+            image = Image.fromarray(np.repeat(picture, 3, axis=2) if picture.shape[2] == 1 else picture)
+            image = image.resize((side, side), Image.Resampling.LANCZOS) if zoom > 1 else image
+            page.paste(image, (j * side, i * (side + head) + head))
+            pen.text((j * side + 3, i * (side + head) + 1), caption, fill="black", font=font)
+    return page
+
+
+def _instance(index: pd.DataFrame, class_name: str, number: int) -> pd.DataFrame:
+    """All rows of the n-th instance of a class, typical pose first."""
+    own = index[index["class"] == class_name]
+    names = own["instance"].unique()
+    return own[own["instance"] == names[number % len(names)]]
+
+
+def _rising(index: pd.DataFrame, class_name: str) -> list[list[Cell]]:
+    """Two rows of one class: the typical pose and rising angles in the plane, then in 3D."""
+    own = _instance(index, class_name, 0)
+    rows: list[list[Cell]] = []
+    for kind, angles in (("2d", (0, *PAPER_ANGLES)), ("3d", (*PAPER_ANGLES, LAST_3D))):
+        poses = own[own["pose"] == kind]
+        if len(poses):
+            rows.append([_nearest(poses, kind, angle) for angle in angles])
+    if not rows:  # free rotations only
+        rows.append([(f"so3 {a:.0f}", int(r)) for r, a in own["angle"].head(8).items()])
+    rows[0][0] = (f"{class_name} 2D 0" if rows[0][0][0].endswith(" 0") else class_name, rows[0][0][1])
+    return rows
+
+
+def _nearest(poses: pd.DataFrame, kind: str, angle: float) -> Cell:
+    row = (poses["angle"] - angle).abs().idxmin()
+    return f"{kind.upper()} {poses.loc[row, 'angle']:g}", int(row)
+
+
+def _all_poses(index: pd.DataFrame, class_name: str, kind: str) -> list[Cell]:
+    """One instance in all poses of a kind, frames that look alike included."""
+    own = _instance(index, class_name, 0)
+    poses = own[own["pose"] == kind].sort_values("angle", kind="stable")
+    return [(f"{angle:g}°", int(row)) for row, angle in poses["angle"].items()]

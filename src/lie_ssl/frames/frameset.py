@@ -1,0 +1,79 @@
+"""Reading a data set: the index as a table, the pictures as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames.card import INDEX, read_card
+from lie_ssl.frames.codec import decode
+from lie_ssl.frames.index import read_index
+from lie_ssl.frames.shards import Shard
+
+
+def shard_name(number: int) -> str:
+    return f"frames-{number:05d}.bin"
+
+
+class FrameSet:
+    """A pose data set on disk.
+
+    >>> frames = FrameSet("data/demo")                                  # doctest: +SKIP
+    >>> chairs = frames.index.query("`class` == 'chair'")               # doctest: +SKIP
+    >>> pictures = frames.read(chairs.index[:8])  # (8, H, W, C) uint8  # doctest: +SKIP
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        self.card: dict[str, Any] = read_card(self.folder)
+        self.size: int = self.card["size"]
+        self.channels: int = self.card["channels"]
+        self._shards: dict[int, Shard] = {}
+
+    @cached_property
+    def index(self) -> pd.DataFrame:
+        """One row a frame; see :mod:`lie_ssl.frames.index` for the columns."""
+        return read_index(self.folder / INDEX)
+
+    @cached_property
+    def classes(self) -> list[str]:
+        """Class names in the order of their labels."""
+        return sorted(self.index["class"].unique())
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """(rows,) number of the class of every frame."""
+        return self.index["class"].map({c: i for i, c in enumerate(self.classes)}).to_numpy(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    @cached_property
+    def _places(self) -> NDArray[np.int32]:
+        return self.index[["shard", "slot"]].to_numpy(np.int32)
+
+    def read(self, rows: Sequence[int] | NDArray[np.integer] | pd.Index) -> NDArray[np.uint8]:
+        """(len(rows), size, size, channels) pictures of the given rows of the index, in that order."""
+        rows = np.asarray(rows, np.int64)
+        if len(rows) and (rows.min() < 0 or rows.max() >= len(self)):
+            raise UserError(f"{self.folder} has {len(self)} frames, but frame {int(rows.max())} was asked for")
+        out = np.empty((len(rows), self.size, self.size, self.channels), np.uint8)
+        for picture, (shard, slot) in zip(out, self._places[rows], strict=True):
+            decode(self._shard(int(shard))[slot], picture)
+        return out
+
+    def _shard(self, number: int) -> Shard:
+        if number not in self._shards:
+            self._shards[number] = Shard(self.folder / shard_name(number))
+        return self._shards[number]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Worker processes open the files themselves.
+        return self.__dict__ | {"_shards": {}}

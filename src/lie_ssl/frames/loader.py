@@ -1,0 +1,49 @@
+"""Pairs as tensors, through a standard DataLoader."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.utils.data import DataLoader, Dataset
+
+from lie_ssl.frames.frameset import FrameSet
+from lie_ssl.frames.pairs import PairBatch, PairSampler
+
+
+class PairTensors(TypedDict):
+    """One batch: B pairs of pictures (B, C, H, W) uint8, delta (B, F), class labels (B,), paired (B,)."""
+
+    x: torch.Tensor
+    x_next: torch.Tensor
+    delta: torch.Tensor
+    label: torch.Tensor
+    paired: torch.Tensor
+
+
+def to_tensor(pictures: NDArray[np.uint8]) -> torch.Tensor:
+    """(B, H, W, C) pictures -> (B, C, H, W) tensor over the same memory (channels last)."""
+    return torch.from_numpy(pictures).permute(0, 3, 1, 2)
+
+
+class PairDataset(Dataset[PairTensors]):
+    """Reads the batches that a :class:`PairSampler` names."""
+
+    def __init__(self, frames: FrameSet) -> None:
+        self.frames = frames
+
+    def __getitem__(self, batch: PairBatch) -> PairTensors:  # type: ignore[override]
+        return {
+            "x": to_tensor(self.frames.read(batch.first)),
+            "x_next": to_tensor(self.frames.read(batch.second)),
+            "delta": torch.from_numpy(batch.delta),
+            "label": torch.from_numpy(self.frames.labels[batch.first]),
+            "paired": torch.from_numpy(batch.paired),
+        }
+
+
+def pair_loader(frames: FrameSet, sampler: PairSampler, workers: int = 0) -> DataLoader[PairTensors]:
+    """A DataLoader of one epoch; the batches are the same with any number of workers."""
+    return DataLoader(PairDataset(frames), sampler=sampler, batch_size=None, num_workers=workers)  # type: ignore[arg-type]

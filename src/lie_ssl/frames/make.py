@@ -1,0 +1,234 @@
+"""Making a data set: draw, encode and store every frame, on all cores, and go on where an earlier run was stopped.
+
+`recipe.json` is written first and says what the folder is going to be; shards follow, each whole or absent; the card
+comes last. Workers are spawned processes: a script that calls :func:`make_frames` with more than one needs the usual
+``if __name__ == "__main__":``.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames.card import CARD, INDEX, file_hash, versions, write_card
+from lie_ssl.frames.codec import encode
+from lie_ssl.frames.config import DataConfig, config_hash, to_dict
+from lie_ssl.frames.frameset import FrameSet, shard_name
+from lie_ssl.frames.index import InstanceRows, build_index, write_index
+from lie_ssl.frames.lock import folder_lock
+from lie_ssl.frames.plan import Plan, make_plan
+from lie_ssl.frames.shards import Shard, write_shard, write_whole
+from lie_ssl.objects.mesh import Mesh
+from lie_ssl.objects.sources import Entry, Source
+from lie_ssl.render.renderer import render
+from lie_ssl.render.view import RenderSettings
+
+RECIPE = "recipe.json"
+Progress = Callable[[int, int], None]  # frames done, frames in all
+
+
+def make_frames(
+    config: DataConfig,
+    out: Path | str,
+    *,
+    recipe: str = "custom",
+    workers: int | None = None,
+    strict: bool = False,
+    progress: Progress = lambda done, total: None,
+) -> FrameSet:
+    """Makes the data set of `config` in the folder `out`, or finishes it; returns it opened.
+
+    The bytes depend on the config alone: not on the number of workers, nor on how often the run was cut off.
+    """
+    folder = Path(out)
+    _claim(folder, config, recipe)
+    with folder_lock(folder):
+        if (folder / CARD).exists():
+            return FrameSet(folder)
+        plan = make_plan(config, strict=strict)
+        _check_disk(folder, config, plan)
+        hashes = _draw_all(plan, config, folder, workers or os.cpu_count() or 1, progress)
+        write_index(folder / INDEX, build_index(plan.rows))
+        hashes[INDEX] = file_hash(folder / INDEX)
+        write_card(folder, _card(config, recipe, plan, hashes, folder))
+        (folder / RECIPE).unlink()
+    return FrameSet(folder)
+
+
+def _claim(folder: Path, config: DataConfig, recipe: str) -> None:
+    """Makes the folder ours, or refuses it when it holds something else."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot make the folder {folder}: {error.strerror}") from error
+    mine = config_hash(config)
+    for name in (CARD, RECIPE):
+        path = folder / name
+        if path.exists():
+            try:
+                found = json.loads(path.read_text())["config_hash"]
+            except (ValueError, KeyError, TypeError):
+                found = "unreadable"
+            if found != mine:
+                raise UserError(f"{folder} holds another data set (recipe {found}, not {mine}); choose another --out")
+            return
+    strangers = [p.name for p in folder.iterdir() if not p.name.startswith(".")]
+    if strangers:
+        raise UserError(f"{folder} holds other files ({', '.join(sorted(strangers)[:3])}); choose an empty folder")
+    text = json.dumps({"recipe": recipe, "config": to_dict(config), "config_hash": mine}, indent=1)
+    write_whole(folder / RECIPE, [text.encode()])
+
+
+def expected_bytes(settings: RenderSettings) -> int:
+    """A careful guess at the stored size of one frame (measured: 7.7 kB at 224 px, 2.2 kB at 64 px)."""
+    return 600 + int(0.6 * settings.channels / 3 * settings.size**1.78)
+
+
+def _check_disk(folder: Path, config: DataConfig, plan: Plan) -> None:
+    there = sum(p.stat().st_size for p in folder.glob("frames-*.bin"))
+    needed = plan.n_frames * expected_bytes(config.render) - there
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise UserError(
+            f"the data set needs about {needed / 1e9:.2g} GB, but {folder} has {free / 1e9:.2g} GB free; "
+            "free some space or make it smaller (--instances, --step, --size)"
+        )
+
+
+def _draw_all(plan: Plan, config: DataConfig, folder: Path, workers: int, progress: Progress) -> dict[str, str]:
+    """Draws the missing shards; returns the hash of every shard file."""
+    for leftover in folder.glob(".*.part"):
+        leftover.unlink()
+    hashes: dict[str, str] = {}
+    jobs: list[Job] = []
+    done = 0
+    for number, positions in enumerate(plan.shards()):
+        path = folder / shard_name(number)
+        rows = [plan.rows[i] for i in positions]
+        if path.exists() and len(Shard(path)) == sum(len(r.distinct()) for r in rows):
+            hashes[path.name] = file_hash(path)
+            done += sum(len(r.poses) for r in rows)
+        else:
+            jobs.append(Job(plan.source, [plan.entries[i] for i in positions], rows, config, path))
+    progress(done, plan.n_frames)
+    for frames, name, digest in _finished(jobs, workers):
+        done += frames
+        progress(done, plan.n_frames)
+        if name:
+            hashes[name] = digest
+    return dict(sorted(hashes.items()))
+
+
+class Job:
+    """One shard to draw."""
+
+    def __init__(
+        self, source: Source, entries: list[Entry], rows: list[InstanceRows], config: DataConfig, path: Path
+    ) -> None:
+        self.source, self.entries, self.rows, self.config, self.path = source, entries, rows, config, path
+
+    def run(self, count: Callable[[int], None]) -> tuple[str, str]:
+        """Draws, encodes and writes; returns the file's name and hash."""
+        frames: list[bytes] = []
+        for entry, rows in zip(self.entries, self.rows, strict=True):
+            mesh: Mesh = self.source.mesh(entry)
+            views = [rows.poses[i].view for i in rows.distinct()]
+            pictures = render(mesh, views, self.config.render, self.config.backend)
+            frames += [encode(picture) for picture in pictures]
+            count(len(rows.poses))
+        write_shard(self.path, frames)
+        return self.path.name, file_hash(self.path)
+
+
+def _finished(jobs: list[Job], workers: int) -> Iterator[tuple[int, str, str]]:
+    """Runs the jobs; yields (new frames, "", "") as they are drawn and (0, name, hash) for each finished shard."""
+    if min(workers, len(jobs)) <= 1:
+        for job in jobs:
+            counts: list[int] = []
+            name, digest = job.run(counts.append)
+            yield sum(counts), name, digest
+        return
+    if jobs[0].config.backend == "raster":
+        _warm_up(jobs[0].config)
+    context = multiprocessing.get_context("spawn")
+    counter = context.Value("q", 0)
+    reported = 0
+    with ProcessPoolExecutor(min(workers, len(jobs)), context, _begin_worker, (counter,)) as pool:
+        waiting = {pool.submit(_run_in_worker, job) for job in jobs}
+        try:
+            while waiting:
+                finished, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                yield counter.value - reported, "", ""
+                reported = counter.value
+                for future in finished:
+                    yield 0, *future.result()
+        except BrokenProcessPool as error:
+            raise UserError("a worker process was killed (is memory short?); run the same command to go on") from error
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _warm_up(config: DataConfig) -> None:
+    """Compiles the kernels once, into the cache that all workers read."""
+    from lie_ssl.objects.shapes.solids import box
+    from lie_ssl.render.view import View
+
+    encode(render(box(1, 1, 1).mesh().normalised(), [View()], replace(config.render, size=8))[0])
+
+
+_counter: Any = None
+
+
+def _begin_worker(counter: Any) -> None:
+    global _counter
+    _counter = counter
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        # A worker whose parent was killed must not go on writing.
+        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+
+
+def _run_in_worker(job: Job) -> tuple[str, str]:
+    def count(frames: int) -> None:
+        with _counter.get_lock():
+            _counter.value += frames
+
+    return job.run(count)
+
+
+def _card(config: DataConfig, recipe: str, plan: Plan, hashes: dict[str, str], folder: Path) -> dict[str, Any]:
+    rows = plan.rows
+    stored = sum(len(r.distinct()) for r in rows)
+    size = sum((folder / name).stat().st_size for name in hashes if name != INDEX)
+    return {
+        "recipe": recipe,
+        "config": to_dict(config),
+        "config_hash": config_hash(config),
+        "source": plan.source.name,
+        "size": config.render.size,
+        "channels": config.render.channels,
+        "factors": list(config.varied),
+        "seeds": {"data": config.seed},
+        "versions": versions(),
+        "counts": {
+            "classes": len({r.class_name for r in rows}),
+            "instances": len(rows),
+            "frames": plan.n_frames,
+            "distinct_frames": stored,
+            **{s: sum(r.split == s for r in rows) for s in ("train", "validation", "test")},
+        },
+        "bytes_per_frame": round(size / max(1, stored), 1),
+        "licences": {k: sum(r.licence == k for r in rows) for k in sorted({r.licence for r in rows})},
+        "dropped": [{"key": d.key, "why": d.why} for d in plan.dropped],
+        "files": hashes,
+    }

@@ -1,0 +1,161 @@
+"""Which pairs of frames a training step sees.
+
+As in the paper: instances first, then two frames of each without replacement. Both frames are of one kind of pose, so
+that the difference of their angles means something. Instances seen in one pose only give a single frame and no pair.
+
+Every instance draws from a random stream of its own, fixed by (seed, epoch, instance): the pairs are the same with any
+number of loader workers, and the ranks of a distributed run take disjoint parts of the same batches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames.index import FACTORS
+from lie_ssl.frames.splits import n_diverse
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class PairBatch:
+    """B pairs: rows of the index, and how far the second frame is from the first.
+
+    `paired` is False for instances shown in one pose only; their `second` is their `first` and their delta zero.
+    """
+
+    first: Rows  # (B,)
+    second: Rows  # (B,)
+    delta: NDArray[np.float32]  # (B, F): pose in radians, then each varied factor
+    paired: NDArray[np.bool_]  # (B,)
+
+
+def wrap(angle: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Radians to (-pi, pi]."""
+    return np.pi - np.mod(np.pi - angle, 2 * np.pi)
+
+
+class Deltas:
+    """How far apart frames are, factor by factor: pose first, then every factor that varies in the data set."""
+
+    def __init__(self, index: pd.DataFrame) -> None:
+        self.factors = ("pose", *(f for f in FACTORS if index[f].nunique() > 1))
+        self._kind = index["pose"].to_numpy(str)
+        self._angle = np.radians(index["angle"].to_numpy(np.float64))
+        self._rotation = np.stack(index["rotation"].to_numpy()).reshape(-1, 3, 3).astype(np.float64)
+        self._values = {f: index[f].to_numpy(np.float64) for f in self.factors[1:]}
+
+    def __call__(self, first: Rows, second: Rows) -> NDArray[np.float32]:
+        """(B,), (B,) rows -> (B, F). Angles in radians, wrapped; free rotations by their geodesic angle; sizes by the
+        logarithm of their ratio."""
+        free = self._kind[first] == "so3"
+        columns = [wrap(self._angle[second] - self._angle[first])]
+        if free.any():
+            relative = np.einsum("bij,bkj->bik", self._rotation[second], self._rotation[first])
+            cosine = (np.trace(relative, axis1=1, axis2=2) - 1) / 2
+            columns[0] = np.where(free, np.arccos(np.clip(cosine, -1, 1)), columns[0])
+        for factor, values in self._values.items():
+            if factor == "scale":
+                columns.append(np.log(values[second] / values[first]))
+            else:
+                columns.append(wrap(np.radians(values[second] - values[first])))
+        return np.stack(columns, axis=1).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """What may be shown of one instance: its typical frame, and all its distinct frames by kind if it is diverse."""
+
+    typical: int
+    kinds: tuple[Rows, ...]  # only kinds with two frames or more
+
+
+def seen_instances(index: pd.DataFrame, split: str = "train", diverse: float = 0.5) -> list[Instance]:
+    """The instances of a split; in training the first `diverse` of each class by rank are seen in all poses."""
+    own = index[(index["split"] == split) & index["duplicate_of"].isna()]
+    training = index[index["split"] == "train"].groupby("class")["instance"].nunique()
+    limits = {c: n_diverse(diverse, int(n)) for c, n in training.items()}
+    result = []
+    for (name, _), frames in own.groupby(["class", "instance"], sort=True):
+        varying = split != "train" or int(frames["diverse_rank"].iloc[0]) < limits[name]
+        groups = [f.index.to_numpy(np.int64) for _, f in frames.groupby("pose", sort=True)] if varying else []
+        result.append(Instance(int(frames.index[0]), tuple(g for g in groups if len(g) >= 2)))
+    return result
+
+
+class PairSampler:
+    """Batches of pairs, epoch by epoch.
+
+    An epoch shows every instance `passes` times, each time with a fresh pair. `batch_size` is the joined batch of all
+    ranks; each rank takes its own `batch_size / world_size` of it.
+    """
+
+    def __init__(
+        self,
+        index: pd.DataFrame,
+        *,
+        batch_size: int,
+        seed: int = 0,
+        split: str = "train",
+        diverse: float = 0.5,
+        passes: int = 1,
+        singles: bool = True,
+        drop_last: bool = True,
+        rank: int = 0,
+        world_size: int = 1,
+    ) -> None:
+        if batch_size < 1 or batch_size % world_size:
+            raise UserError(f"batch_size is {batch_size}, but it must be a multiple of the {world_size} processes")
+        if not 0 <= rank < world_size:
+            raise UserError(f"rank is {rank}, but there are {world_size} processes")
+        self.instances = seen_instances(index, split, diverse)
+        if not any(i.kinds for i in self.instances):
+            raise UserError(f"the {split} split has no instance with two poses, so there is no pair to learn from")
+        if not singles:
+            self.instances = [i for i in self.instances if i.kinds]
+        self.deltas = Deltas(index)
+        self.batch_size, self.seed, self.passes, self.drop_last = batch_size, seed, passes, drop_last
+        self.rank, self.world_size = rank, world_size
+        self.epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Chooses the epoch that the next iteration gives."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        count = len(self.instances) * self.passes / self.batch_size
+        return math.floor(count) if self.drop_last else math.ceil(count)
+
+    def __iter__(self) -> Iterator[PairBatch]:
+        order = self._order()
+        share = self.batch_size // self.world_size
+        for start in range(0, len(self) * self.batch_size, self.batch_size):
+            joined = order[start : start + self.batch_size]
+            yield self._batch(joined[self.rank * share : (self.rank + 1) * share])
+
+    def _order(self) -> list[tuple[int, int]]:
+        """(pass, instance) in the order of this epoch."""
+        random = np.random.default_rng((self.seed, self.epoch))
+        return [(p, int(i)) for p in range(self.passes) for i in random.permutation(len(self.instances))]
+
+    def _batch(self, chosen: Sequence[tuple[int, int]]) -> PairBatch:
+        rows = np.array([self._pair(p, i) for p, i in chosen], np.int64).reshape(-1, 2)
+        first, second = rows[:, 0], rows[:, 1]
+        return PairBatch(first, second, self.deltas(first, second), first != second)
+
+    def _pair(self, turn: int, number: int) -> tuple[int, int]:
+        instance = self.instances[number]
+        if not instance.kinds:
+            return instance.typical, instance.typical
+        random = np.random.default_rng((self.seed, self.epoch, turn, number))
+        weights = np.array([len(k) for k in instance.kinds], np.float64)
+        kind = instance.kinds[int(random.choice(len(weights), p=weights / weights.sum()))]
+        first, second = random.choice(kind, 2, replace=False)
+        return int(first), int(second)

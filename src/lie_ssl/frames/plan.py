@@ -1,0 +1,94 @@
+"""From a config to a plan: which instances are drawn, in which split, and into which shard.
+
+The plan depends on the config alone, never on the number of processes, so the bytes do not either.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames.config import DataConfig
+from lie_ssl.frames.index import InstanceRows
+from lie_ssl.frames.poses import instance_poses
+from lie_ssl.frames.splits import assign
+from lie_ssl.objects.procedural import Procedural, checked_classes
+from lie_ssl.objects.shapes.registry import class_names
+from lie_ssl.objects.sources import Dropped, Entry, Source
+
+MOST_SHARDS = 256  # open files stay well below the usual limit of 1,024 in a process
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`rows[i]` are the frames of `entries[i]`; both in the order of the index."""
+
+    source: Source
+    entries: list[Entry]
+    rows: list[InstanceRows]
+    dropped: list[Dropped]
+
+    @property
+    def n_frames(self) -> int:
+        return sum(len(r.poses) for r in self.rows)
+
+    def shards(self) -> list[list[int]]:
+        """Positions of the instances in each shard."""
+        shards: list[list[int]] = [[] for _ in range(self.rows[-1].shard + 1)]
+        for position, row in enumerate(self.rows):
+            shards[row.shard].append(position)
+        return shards
+
+
+def make_source(config: DataConfig) -> Source:
+    """The source that a config names."""
+    if config.source == "procedural":
+        classes = checked_classes(config.classes, class_names())
+        return Procedural(config.instances, classes, config.seed)
+    if config.source == "folder":
+        from lie_ssl.objects.layouts import MeshFolder
+
+        if not config.path:
+            raise UserError("source folder needs --path, the folder with the meshes")
+        return MeshFolder(config.path, config.layout)
+    from lie_ssl.objects.sweethome3d import SweetHome3D
+
+    return SweetHome3D(config.path)
+
+
+def make_plan(config: DataConfig, *, strict: bool = False) -> Plan:
+    """Lists the source and lays out the data set."""
+    source = make_source(config)
+    catalogue = source.catalogue(strict=strict)
+    known = tuple(dict.fromkeys(e.class_name for e in catalogue.entries))
+    wanted = checked_classes(config.classes, known) or tuple(sorted(known))
+    entries: list[Entry] = []
+    for name in wanted:
+        own = sorted((e for e in catalogue.entries if e.class_name == name), key=lambda e: e.instance)
+        entries += own[: config.instances]
+    if not entries:
+        raise UserError(f"the source {source.name} has no object that can be drawn")
+    return Plan(source, entries, _laid_out(config, entries), catalogue.dropped)
+
+
+def _laid_out(config: DataConfig, entries: list[Entry]) -> list[InstanceRows]:
+    names: dict[str, list[str]] = {}
+    for entry in entries:
+        names.setdefault(entry.class_name, []).append(entry.instance)
+    splits = {
+        c: assign(own, c, validation=config.validation, test=config.test, seed=config.seed) for c, own in names.items()
+    }
+    per_shard = math.ceil(len(entries) / MOST_SHARDS)
+    rows: list[InstanceRows] = []
+    slot = 0
+    for position, entry in enumerate(entries):
+        slot = 0 if position % per_shard == 0 else slot
+        split, rank = splits[entry.class_name][entry.instance]
+        poses = instance_poses(config, entry.class_name, entry.instance)
+        row = InstanceRows(
+            entry.class_name, entry.instance, split, rank, entry.licence, poses, position // per_shard, slot
+        )
+        rows.append(row)
+        slot += len(row.distinct())
+    return rows

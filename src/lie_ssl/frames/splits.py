@@ -1,0 +1,47 @@
+"""Which instances are for training, validation and testing, and in which order they become 'diverse'."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+Assignment = dict[str, tuple[str, int]]
+
+
+def round_half_up(x: float) -> int:
+    """2.5 -> 3, as people round (Python's own `round` goes to the even number)."""
+    return math.floor(x + 0.5 + 1e-9)
+
+
+def assign(
+    instances: Sequence[str], class_name: str, *, validation: float = 0.10, test: float = 0.15, seed: int = 0
+) -> Assignment:
+    """Instance -> (split, diverse_rank) for one class.
+
+    Splits go by instance. Training instances are ranked 0, 1, ... in a random order drawn once: the first p of them are
+    the diverse ones at proportion p, so a smaller proportion is part of a larger one. Others have rank -1.
+    """
+    key = hashlib.sha256(f"splits/{seed}/{class_name}".encode()).digest()
+    order = np.random.default_rng(int.from_bytes(key[:8], "little")).permutation(len(instances))
+    n_validation = round_half_up(validation * len(instances))
+    n_test = round_half_up(test * len(instances))
+    # A class of one or two instances still has something to train on.
+    n_test = min(n_test, max(0, len(instances) - 1))
+    n_validation = min(n_validation, max(0, len(instances) - 1 - n_test))
+    result: Assignment = {}
+    for position, i in enumerate(order):
+        if position < n_validation:
+            result[instances[i]] = ("validation", -1)
+        elif position < n_validation + n_test:
+            result[instances[i]] = ("test", -1)
+        else:
+            result[instances[i]] = ("train", position - n_validation - n_test)
+    return result
+
+
+def n_diverse(proportion: float, n_training: int) -> int:
+    """How many training instances of a class are seen in all poses: at least one, so that no class goes without."""
+    return min(n_training, max(1, round_half_up(proportion * n_training)))

@@ -1,0 +1,23 @@
+"""Finding any changed byte in a data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lie_ssl.frames.card import CARD, file_hash, read_card
+
+
+def verify(folder: Path | str) -> list[str]:
+    """One sentence for each file that is changed, missing or too much; an empty list when all is as it was made."""
+    folder = Path(folder)
+    files: dict[str, str] = read_card(folder)["files"]
+    problems = []
+    for name, digest in files.items():
+        path = folder / name
+        if not path.is_file():
+            problems.append(f"{name} is missing")
+        elif file_hash(path) != digest:
+            problems.append(f"{name} has changed")
+    known = {CARD, *files}
+    problems += [f"{p.name} does not belong" for p in sorted(folder.glob("frames-*.bin")) if p.name not in known]
+    return problems

@@ -1,0 +1,35 @@
+"""Leaving out models that occur twice: a copy in train and test, or under two labels, would spoil every number."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from lie_ssl.objects.sources import Dropped, Entry
+
+
+def drop_duplicates(entries: Sequence[Entry], hashes: Sequence[str]) -> tuple[list[Entry], list[Dropped]]:
+    """Entries without copies, in the same order, and what was left out.
+
+    Of equal geometry within one class the first entry stays; where the copies have different classes none does, because
+    their label is ambiguous. `hashes` holds `Mesh.geometry_hash` of each entry.
+    """
+    groups: dict[str, list[int]] = defaultdict(list)
+    for i, geometry in enumerate(hashes):
+        groups[geometry].append(i)
+    why: dict[int, str] = {}
+    for group in groups.values():
+        first = entries[group[0]]
+        ambiguous = len({entries[i].class_name for i in group}) > 1
+        for i in group:
+            other = next((entries[j] for j in group if entries[j].class_name != entries[i].class_name), first)
+            if ambiguous:
+                why[i] = f"same geometry as {_label(other)}, which has another class, so its label is ambiguous"
+            elif i != group[0]:
+                why[i] = f"same geometry as {_label(first)}"
+    kept = [entry for i, entry in enumerate(entries) if i not in why]
+    return kept, [Dropped(entries[i].key or _label(entries[i]), reason) for i, reason in sorted(why.items())]
+
+
+def _label(entry: Entry) -> str:
+    return f"{entry.class_name}/{entry.instance}"

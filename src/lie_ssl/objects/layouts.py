@@ -1,0 +1,91 @@
+"""The user's own folder of meshes as a source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lie_ssl.errors import UserError
+from lie_ssl.objects.checking import checked_catalogue
+from lie_ssl.objects.files import EXTENSIONS, load_mesh
+from lie_ssl.objects.mesh import Mesh
+from lie_ssl.objects.sources import Catalogue, Entry
+from lie_ssl.objects.trees import SCANS, recognise, unique_names
+from lie_ssl.objects.turning import FRONT_MINUS_Z, FRONT_X, Z_UP, turned
+
+_LAYOUTS = (
+    "plain (class/instance.obj or class/instance/any.obj), shapenet (synset/model/models/model_normalized.obj), "
+    "modelnet (class/train/x.off) and gso (object/meshes/model.obj)"
+)
+
+
+@dataclass(frozen=True)
+class MeshFolder:
+    """Models in a folder, in one of the common layouts.
+
+    `up` is the axis that points upwards in the files: "y", "z", or "auto" for what the layout usually has.
+    """
+
+    root: str
+    layout: str = "auto"
+    licence: str = "unknown"
+    up: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.layout != "auto" and self.layout not in SCANS:
+            raise UserError(f"There is no layout {self.layout!r}: take auto or one of {_LAYOUTS}.")
+        if self.up not in ("auto", "y", "z"):
+            raise UserError(f"up is {self.up!r}: take auto, y or z.")
+
+    @property
+    def name(self) -> str:
+        return Path(self.root).resolve().name
+
+    def catalogue(self, *, strict: bool = False) -> Catalogue:
+        """All models of the folder that can be drawn; every file is opened once."""
+        root = Path(self.root)
+        models, dropped = SCANS[self._layout()](root)
+        entries = [
+            Entry(model.class_name, model.instance, self.licence, model.path.relative_to(root).as_posix())
+            for model in unique_names(models, root)
+        ]
+        if not entries:
+            raise UserError(f"{root} holds no mesh in the layout {self.layout!r}: the layouts are {_LAYOUTS}.")
+        return checked_catalogue(entries, self.mesh, dropped, strict=strict)
+
+    def mesh(self, entry: Entry) -> Mesh:
+        """The mesh of one model, upright and normalised."""
+        rotation = self._rotation(entry.key)
+        mesh = load_mesh(Path(self.root) / entry.key)
+        return (mesh if rotation is None else turned(mesh, rotation)).normalised()
+
+    def _layout(self) -> str:
+        root = Path(self.root)
+        if not root.is_dir():
+            raise UserError(f"There is no folder {root}: check the path.")
+        if self.layout != "auto":
+            return self.layout
+        layout = recognise(root)
+        if not layout:
+            loose = any(p.suffix.lower() in EXTENSIONS for p in root.rglob("*"))
+            what = "holds meshes, but in none of the known layouts" if loose else "holds no mesh file"
+            raise UserError(f"{root} {what}: the layouts are {_LAYOUTS}.")
+        return layout
+
+    def _rotation(self, key: str) -> NDArray[np.float64] | None:
+        """What turns a model into y up, front +z; None where it stands so already. Tells the layout by the key alone."""
+        if self.up != "auto":
+            return Z_UP if self.up == "z" else None
+        if self.layout == "plain":
+            return None
+        parts = key.split("/")
+        if parts[0].isdigit() and len(parts[0]) == 8:
+            # The two versions of ShapeNetCore look different ways.
+            return {"model_normalized.obj": FRONT_MINUS_Z, "model.obj": FRONT_X}.get(parts[-1])
+        if parts[1:] == ["meshes", "model.obj"]:
+            return Z_UP
+        is_modelnet = len(parts) == 3 and parts[1] in ("train", "test") and parts[2].endswith(".off")
+        return Z_UP if is_modelnet else None

@@ -1,0 +1,178 @@
+"""Reader of Wavefront OBJ models with their materials.
+
+Shape letters: V vertices, P polygons, K corners of all polygons, F triangles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lie_ssl.errors import UserError
+from lie_ssl.objects.mesh import Mesh, make_mesh
+from lie_ssl.objects.mtl import Material, read_materials
+from lie_ssl.objects.normals import crease_normals
+from lie_ssl.objects.polygons import triangulate
+from lie_ssl.objects.textures import Textures
+
+Doubles = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass
+class _Lines:
+    """The lines of a file, sorted by what they say; numbers are still text."""
+
+    v: list[str] = field(default_factory=list)
+    vt: list[str] = field(default_factory=list)
+    vn: list[str] = field(default_factory=list)
+    faces: list[list[str]] = field(default_factory=list)  # P lists of corners 'v/vt/vn'
+    material: list[int] = field(default_factory=list)  # P, which of `names`
+    names: list[str] = field(default_factory=lambda: [""])
+    libraries: list[str] = field(default_factory=list)
+
+
+def read_obj(path: Path) -> Mesh:
+    """The mesh of an OBJ file. Raises `UserError` or `ValueError` where the file is broken."""
+    lines = _sort_lines(path.read_bytes().decode("utf-8", "surrogateescape"))
+    if not lines.faces:
+        raise UserError("it has no faces")
+    vertices, vertex_colours = _vertices(lines.v)
+    corners = _corners(lines.faces)  # (K, 3)
+    sizes = np.array([len(face) for face in lines.faces], np.int64)
+    if corners[:, 0].min() < 0 or corners[:, 0].max() >= len(vertices):
+        raise UserError("a face names a vertex that is not there")
+    if not np.isfinite(vertices[corners[:, 0]]).all():
+        raise UserError("it has vertices that are not finite numbers")
+    triangles, polygon = triangulate(vertices[corners[:, 0]], sizes)
+    if not len(triangles):
+        raise UserError("it has no faces")
+    index = corners[triangles]  # (F, 3, 3): vertex, uv, normal
+    faces = index[..., 0]
+    look = _Look(path, lines, np.asarray(lines.material, np.int64)[polygon])
+    uv = _gather(_table(lines.vt, 2), index[..., 1])
+    return make_mesh(
+        vertices,
+        faces,
+        colours=look.colours if vertex_colours is None else vertex_colours[faces],
+        normals=_normals(vertices, faces, _gather(_table(lines.vn, 3), index[..., 2])),
+        shine=look.shine,
+        opacity=look.opacity,
+        uv=np.nan_to_num(uv) * look.uv_scale[:, None] + look.uv_offset[:, None],
+        # Without coordinates a picture would become a single dot of it.
+        texture=np.where(np.isfinite(uv).all(axis=(1, 2)), look.texture, -1),
+        textures=look.pictures,
+    )
+
+
+class _Look:
+    """Materials spread over the triangles: every array has F rows."""
+
+    def __init__(self, path: Path, lines: _Lines, which: Ints) -> None:
+        known = read_materials(path, lines.libraries)
+        used = [known.get(name, Material()) for name in lines.names]
+        pictures = Textures(path)
+        needed = set(np.unique(which).tolist())
+        numbers = [pictures.add(m.picture, m.mask) if m.picture and i in needed else -1 for i, m in enumerate(used)]
+        self.pictures = pictures.pictures
+        self.texture = np.array(numbers)[which]
+        self.colours = np.array([m.tint() if n >= 0 else m.plain() for m, n in zip(used, numbers, strict=True)])[which]
+        self.shine = np.array([m.shine for m in used])[which]
+        self.uv_scale = np.array([m.uv_scale for m in used])[which]
+        self.uv_offset = np.array([m.uv_offset for m in used])[which]
+        self.opacity = np.array([m.opacity for m in used])[which]
+        if self.opacity.max() < 0.01:
+            # Some exporters write opacity for transparency; nobody keeps a model that cannot be seen.
+            self.opacity = np.ones_like(self.opacity)
+
+
+def _sort_lines(text: str) -> _Lines:
+    lines = _Lines()
+    numbers = {"": 0}
+    current = 0
+    for line in text.replace("\\\r\n", " ").replace("\\\n", " ").splitlines():
+        key, _, rest = line.lstrip().replace("\t", " ").partition(" ")
+        if key == "v":
+            lines.v.append(rest)
+        elif key == "vt":
+            lines.vt.append(rest)
+        elif key == "vn":
+            lines.vn.append(rest)
+        elif key == "f":
+            words = rest.partition("#")[0].split()
+            counts = (len(lines.v), len(lines.vt), len(lines.vn))
+            lines.faces.append([_absolute(w, counts) for w in words] if "-" in rest else words)
+            lines.material.append(current)
+        elif key == "usemtl":
+            name = rest.strip()
+            current = numbers.setdefault(name, len(numbers))
+        elif key == "mtllib":
+            lines.libraries.append(rest.strip().strip('"'))
+    lines.names = list(numbers)
+    return lines
+
+
+def _absolute(corner: str, counts: Sequence[int]) -> str:
+    """A corner with negative numbers, which count back from the newest line, turned into ordinary ones."""
+    parts = [int(part) if part else 0 for part in corner.split("/")]
+    return "/".join(str(n + 1 + p if p < 0 else p) for p, n in zip(parts, counts, strict=False))
+
+
+def _corners(faces: list[list[str]]) -> Ints:
+    """Corners 'v', 'v/vt', 'v//vn' and 'v/vt/vn' -> (K, 3), counting from 0, -1 where there is none."""
+    words = [word for face in faces for word in face]
+    slashes = {word.count("/") for word in words[:1]} or {0}
+    joined = " ".join(words)
+    if slashes == {2} and joined.count("/") == 2 * len(words):
+        flat = joined.replace("//", "/0/").replace("/", " ").split()
+    else:
+        flat = [part or "0" for word in words for part in (word.split("/") + ["0", "0"])[:3]]
+    if len(flat) != 3 * len(words):
+        raise UserError("a face has a corner that cannot be read")
+    return np.fromiter(map(int, flat), np.int64, len(flat)).reshape(-1, 3) - 1
+
+
+def _vertices(lines: list[str]) -> tuple[Doubles, Doubles | None]:
+    """(V, 3) places and, where every line has three more numbers, (V, 3) colours in [0, 1]."""
+    table = _table(lines, 3)
+    colours = _table(lines, 6, exact=True)[:, 3:]
+    if not len(colours) or not np.isfinite(colours).all():
+        return table, None
+    return table, np.clip(colours / 255 if colours.max() > 1 else colours, 0, 1)
+
+
+def _table(lines: list[str], width: int, *, exact: bool = False) -> Doubles:
+    """Lines of numbers -> (len(lines), width); with `exact` empty unless all lines have just as many."""
+    rows = [line.partition("#")[0].split() for line in lines]
+    lengths = {len(row) for row in rows}
+    if exact and lengths != {width}:
+        return np.zeros((0, width))
+    if lengths and min(lengths) < width:
+        # A texture coordinate may have one number; a point may not have two.
+        if width != 2 or min(lengths) < 1:
+            raise UserError("a line of it has too few numbers, so it may have been cut off")
+        rows = [[*row, "0"] for row in rows]
+    flat = [word for row in rows for word in row[:width]]
+    return np.fromiter(map(float, flat), np.float64, len(flat)).reshape(-1, width)
+
+
+def _gather(table: Doubles, index: Ints) -> Doubles:
+    """Rows of table (N, k) at index (F, 3) -> (F, 3, k), NaN where the index leads nowhere."""
+    if not len(table):
+        return np.full((*index.shape, table.shape[1]), np.nan)
+    valid = (index >= 0) & (index < len(table))
+    return np.where(valid[..., None], table[np.where(valid, index, 0)], np.nan)
+
+
+def _normals(vertices: Doubles, faces: Ints, given: Doubles) -> NDArray[np.floating]:
+    """The file's normals (F, 3, 3) where a triangle has three of them, smoothed ones elsewhere."""
+    with np.errstate(all="ignore"):
+        good = (np.linalg.norm(given, axis=2) > 1e-6).all(axis=1) & np.isfinite(given).all(axis=(1, 2))
+    if good.all():
+        return given
+    smooth = crease_normals(vertices.astype(np.float32), faces.astype(np.int32))
+    return np.where(good[:, None, None], np.nan_to_num(given), smooth)

@@ -1,0 +1,168 @@
+"""Reader of glb, gltf, ply and stl models: trimesh parses the file, the look of every part is taken over here.
+
+Shape letters: V vertices, F triangles.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import trimesh
+from numpy.typing import NDArray
+from trimesh.resolvers import FilePathResolver
+from trimesh.visual.color import ColorVisuals
+from trimesh.visual.material import PBRMaterial
+from trimesh.visual.texture import TextureVisuals
+
+from lie_ssl.errors import UserError
+from lie_ssl.objects.mesh import Mesh, join, make_mesh
+from lie_ssl.objects.polygons import triangulate
+from lie_ssl.objects.textures import Textures
+
+GREY = (0.7, 0.7, 0.7)
+Doubles = NDArray[np.float64]
+
+
+def read_scene(path: Path) -> Mesh:
+    """All parts of a file, put where its scene graph puts them."""
+    scene = trimesh.load_scene(path, process=False, resolver=FilePathResolver(str(path), allow_anywhere=True))
+    parts = []
+    for node in sorted(scene.graph.nodes_geometry):
+        transform, name = scene.graph[node]
+        part = scene.geometry[name]
+        if isinstance(part, trimesh.Trimesh) and len(part.faces):
+            parts.append(_part(path, name, part, np.asarray(transform, np.float64)))
+    if not parts:
+        raise UserError("it has no faces")
+    return parts[0] if len(parts) == 1 else join(parts)
+
+
+def _part(path: Path, name: str, part: Any, transform: Doubles) -> Mesh:
+    vertices = np.asarray(part.vertices, np.float64) @ transform[:3, :3].T + transform[:3, 3]
+    faces = np.asarray(part.faces, np.int64)
+    # Bad numbers must be found before they reach any arithmetic.
+    if faces.min() < 0 or faces.max() >= len(vertices):
+        raise UserError("a face names a vertex that is not there")
+    if not np.isfinite(vertices[faces]).all():
+        raise UserError("it has vertices that are not finite numbers")
+    linear = path.suffix.lower() in (".glb", ".gltf")
+    outlines = _ply_outlines(part, faces)
+    if outlines is not None:
+        faces, owner = outlines
+        colours = _ply_colours(part, faces, owner)
+        return make_mesh(vertices, faces, colours=colours[..., :3], opacity=colours[..., 3].mean(axis=1))
+    if isinstance(part.visual, TextureVisuals):
+        return _textured(path, name, part, vertices, faces, linear)
+    colours = _flat_colours(part.visual, faces)
+    return make_mesh(
+        vertices, faces, colours=_srgb(colours[..., :3], linear), opacity=colours[..., 3].mean(axis=1)
+    )
+
+
+def _textured(path: Path, name: str, part: Any, vertices: Doubles, faces: NDArray[np.int64], linear: bool) -> Mesh:
+    material, uv = part.visual.material, part.visual.uv
+    pbr = isinstance(material, PBRMaterial)
+    image = material.baseColorTexture if pbr else getattr(material, "image", None)
+    mode = (material.alphaMode or "OPAQUE") if pbr else "BLEND"
+    textures = Textures(path)
+    number = -1
+    if image is not None and uv is not None and len(uv) == len(vertices) and not _is_dummy(material, image):
+        number = textures.add_image(str(getattr(image, "filename", "") or name), image)
+    if number >= 0 and mode != "BLEND":
+        # Anything but 'BLEND' means solid or not there at all.
+        alpha = textures.pictures[number][..., 3]
+        cutoff = 255 * (material.alphaCutoff if material.alphaCutoff is not None else 0.5)
+        alpha[:] = 255 if mode == "OPAQUE" else np.where(alpha >= cutoff, 255, 0)
+    factor = _factor(material, pbr, number >= 0)
+    colours = np.broadcast_to(_srgb(factor[:3], linear), (len(faces), 3, 3))
+    painted = part.visual.vertex_attributes.get("color") if hasattr(part.visual, "vertex_attributes") else None
+    if painted is not None and len(painted) == len(vertices):
+        colours = colours * _srgb(_unit(np.asarray(painted))[faces][..., :3], linear)
+    return make_mesh(
+        vertices,
+        faces,
+        colours=colours,
+        shine=_shine(material) if pbr else 0.2,
+        opacity=float(factor[3]) if mode == "BLEND" else 1.0,
+        uv=np.asarray(uv, np.float64)[faces] if number >= 0 else None,
+        texture=number,
+        textures=textures.pictures,
+    )
+
+
+def _is_dummy(material: Any, image: Any) -> bool:
+    """trimesh paints what has no material with a one-pixel grey picture of its own."""
+    return not isinstance(material, PBRMaterial) and image.size[0] * image.size[1] <= 4
+
+
+def _factor(material: Any, pbr: bool, textured: bool) -> Doubles:
+    """(4,) colour and opacity that multiply the texture, or stand alone."""
+    given = material.baseColorFactor if pbr else getattr(material, "diffuse", None)
+    if given is None:
+        # In glTF an absent factor is white; elsewhere nothing was said about the colour.
+        return np.ones(4) if textured or pbr else np.array([*GREY, 1.0])
+    value = _unit(np.asarray(given)).reshape(-1)
+    return np.concatenate([value, np.ones(4)])[:4] if len(value) == 3 else value[:4]
+
+
+def _shine(material: Any) -> float:
+    roughness = 1.0 if material.roughnessFactor is None else float(material.roughnessFactor)
+    metallic = 1.0 if material.metallicFactor is None else float(material.metallicFactor)
+    return float(np.clip((1 - roughness) * (0.5 + 0.5 * metallic), 0, 1))
+
+
+def _flat_colours(visual: Any, faces: NDArray[np.int64]) -> Doubles:
+    """(F, 3, 4) from colours at vertices or faces, grey where the file has none."""
+    kind = visual.kind if isinstance(visual, ColorVisuals) else None
+    if kind == "vertex":
+        return _unit(np.asarray(visual.vertex_colors))[faces]
+    if kind == "face":
+        return np.repeat(_unit(np.asarray(visual.face_colors))[:, None], 3, axis=1)
+    return np.broadcast_to(np.array([*GREY, 1.0]), (len(faces), 3, 4))
+
+
+def _ply_outlines(part: Any, faces: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """Triangles (F, 3) and their polygon (F,) of a ply file with larger polygons, which trimesh would cut as fans."""
+    raw = part.metadata.get("_ply_raw")
+    if raw is None or isinstance(part.visual, TextureVisuals):
+        return None
+    data = raw["face"]["data"]
+    names = data.keys() if isinstance(data, dict) else (data.dtype.names or ())
+    name = next((n for n in ("vertex_indices", "vertex_index") if n in names), None)
+    if name is None:
+        return None
+    polygons = data[name] if isinstance(data, dict) else data[name]["f1"]
+    sizes = np.array([len(polygon) for polygon in polygons], np.int64)
+    if len(sizes) == 0 or sizes.max() <= 3:
+        return None
+    corners = np.concatenate([np.asarray(polygon, np.int64) for polygon in polygons])
+    triangles, owner = triangulate(np.asarray(part.vertices, np.float64)[corners], sizes)
+    return corners[triangles], owner
+
+
+def _ply_colours(part: Any, faces: NDArray[np.int64], owner: NDArray[np.int64]) -> Doubles:
+    """(F, 3, 4) for triangles that were cut by `_ply_outlines`."""
+    raw = part.metadata["_ply_raw"]
+    for element, rows in (("vertex", faces), ("face", np.repeat(owner[:, None], 3, axis=1))):
+        data = raw[element]["data"]
+        names = data.keys() if isinstance(data, dict) else (data.dtype.names or ())
+        if {"red", "green", "blue"} <= set(names):
+            bands = [np.asarray(data[band]).reshape(-1)[rows] for band in ("red", "green", "blue")]
+            rgb = _unit(np.stack(bands, axis=-1))
+            return np.concatenate([rgb, np.ones((*rgb.shape[:2], 1))], axis=2)
+    return np.broadcast_to(np.array([*GREY, 1.0]), (len(faces), 3, 4))
+
+
+def _unit(colours: NDArray[Any]) -> Doubles:
+    """Colours of any number type -> [0, 1]."""
+    scale = float(np.iinfo(colours.dtype).max) if np.issubdtype(colours.dtype, np.integer) else 1.0
+    return np.clip(colours.astype(np.float64) / scale, 0, 1)
+
+
+def _srgb(colours: Doubles, linear: bool) -> Doubles:
+    """glTF stores its colours (though not its pictures) as linear light."""
+    if not linear:
+        return colours
+    return np.where(colours <= 0.0031308, 12.92 * colours, 1.055 * np.maximum(colours, 1e-9) ** (1 / 2.4) - 0.055)

@@ -1,0 +1,63 @@
+"""Curves and outlines that the solids are made from. 2D outlines are (N, 2) in the x-y plane, anticlockwise, not closed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+def spline(points: ArrayLike, n: int = 24, closed: bool = False) -> Array:
+    """(K, 2 or 3) control points -> (n, 2 or 3) points on a smooth curve through all of them (Catmull-Rom)."""
+    p = np.asarray(points, np.float64)
+    k = len(p)
+    if closed:
+        padded = np.concatenate([p[-1:], p, p[:2]])
+        u = np.linspace(0, k, n, endpoint=False)
+    else:
+        padded = np.concatenate([2 * p[:1] - p[1:2], p, 2 * p[-1:] - p[-2:-1]])
+        u = np.linspace(0, k - 1, n)
+    i = np.minimum(u.astype(int), k - 1 if closed else k - 2)
+    f = (u - i)[:, None]
+    a, b, c, d = padded[i], padded[i + 1], padded[i + 2], padded[i + 3]
+    return 0.5 * (2 * b + (c - a) * f + (2 * a - 5 * b + 4 * c - d) * f**2 + (3 * b - a - 3 * c + d) * f**3)
+
+
+def arc(radius: float, start: float, end: float, n: int = 12) -> Array:
+    """(n, 2) points on a circle about the origin from angle `start` to `end`, degrees, anticlockwise from +x."""
+    angles = np.radians(np.linspace(start, end, n))
+    return radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def ellipse(width: float, height: float, n: int = 24) -> Array:
+    """(n, 2) outline with the given full width and height."""
+    angles = np.arange(n) * (2 * math.pi / n)
+    return np.stack([np.cos(angles) * width / 2, np.sin(angles) * height / 2], axis=1)
+
+
+def rectangle(width: float, height: float, round: float = 0.0, n: int = 4) -> Array:
+    """Outline of a rectangle about the origin; `round` is the radius of its corners, `n` the steps of each."""
+    r = min(round, width / 2, height / 2)
+    if r <= 0:
+        x, y = width / 2, height / 2
+        return np.array([[x, -y], [x, y], [-x, y], [-x, -y]], np.float64)
+    corners = [(width / 2 - r, -height / 2 + r), (width / 2 - r, height / 2 - r)]
+    corners += [(-x, -y) for x, y in corners]
+    return np.concatenate(
+        [arc(r, -90 + 90 * i, 90 * i, n + 1) + np.array(corner) for i, corner in enumerate(corners)]
+    )
+
+
+def polygon(radius: float, n: int, start: float = 90.0) -> Array:
+    """(n, 2) regular polygon; the first corner is at angle `start` (degrees)."""
+    return arc(radius, start, start + 360 * (n - 1) / n, n)
+
+
+def lift(points: ArrayLike, z: float | Sequence[float] = 0.0) -> Array:
+    """(N, 2) points in the x-y plane -> (N, 3), at depth `z`."""
+    p = np.asarray(points, np.float64)
+    return np.column_stack([p, np.broadcast_to(np.asarray(z, np.float64), (len(p),))])

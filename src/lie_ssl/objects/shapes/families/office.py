@@ -1,0 +1,312 @@
+"""Things of the desk and the workbench: telephones, printers and cordless drills."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lie_ssl.objects.shapes.curves import arc, lift, rectangle, spline
+from lie_ssl.objects.shapes.draw import Draw
+from lie_ssl.objects.shapes.part import Colour, Part, joined
+from lie_ssl.objects.shapes.registry import shape
+from lie_ssl.objects.shapes.solids import ball, box, cylinder, lathe, loft, rod, slab, tube
+
+
+def _handset(draw: Draw, length: float, colour: Colour) -> Part:
+    """A receiver along x that rests on y = 0: a bowed grip with two cups below its ends."""
+    bow, cup = draw.number("grip bow", 0.12, 0.24), draw.number("cup", 0.13, 0.17)
+    half = length / 2
+    path = [(-half, 0.12, 0), (-0.7 * half, 0.14 + 0.8 * bow, 0), (0, 0.14 + bow, 0), (0.7 * half, 0.14 + 0.8 * bow, 0), (half, 0.12, 0)]
+    grip = tube(spline(path, 13), 0.085, 8, flat=0.8)
+    if draw.pick("cups", ["round", "square"]) == "round":
+        ends = cylinder(cup, 0.16, top=0.75 * cup, n=14).at(half, 0.08).mirror()
+    else:
+        ends = box(2 * cup, 0.18, 2 * cup, 0.04).at(half, 0.09).mirror()
+    return (grip + ends).paint(colour, 0.5)
+
+
+def _curled_cable(start: tuple[float, float, float], end: tuple[float, float, float], colour: Colour) -> Part:
+    """A cable from one point to another in loose coils."""
+    turns, n = 5, 36
+    t = np.linspace(0, 1, n)[:, None]
+    straight = np.array(start) * (1 - t) + np.array(end) * t
+    coil = np.column_stack([0 * t, 0.05 * np.cos(2 * np.pi * turns * t), 0.05 * np.sin(2 * np.pi * turns * t)])
+    return tube(straight + coil * np.sin(np.pi * t), 0.022, 5).paint(colour)
+
+
+def _sloped_body(width: float, depth: float, low: float, high: float) -> Part:
+    """A wedge on y = 0, low at the front and high at the back."""
+    d = depth / 2
+    side = [(-d, 0), (d, 0), (d, high * 0.92), (d - 0.1, high), (0.35 * d, high), (-d, low)]
+    return slab(np.array(side), width).rot(y=90)
+
+
+def _dial(draw: Draw, radius: float, buttons: bool) -> Part:
+    """A dial with finger holes, or a pad of push buttons, facing up, on y = 0."""
+    if buttons:
+        plate = box(1.9 * radius, 0.04, 2.1 * radius).paint(draw.colour(), 0.3)
+        key = box(0.4 * radius, 0.08, 0.34 * radius).row(3, dx=0.56 * radius).row(4, dz=0.49 * radius)
+        return plate + key.at(y=0.03).paint(draw.colour(), 0.3)
+    wheel = lathe([(0, 0.0), (radius, 0.0), (radius, 0.04), (0.93 * radius, 0.07), (0, 0.07)], 22).paint(draw.colour("metal"), 0.6)
+    hole = cylinder(0.155 * radius, 0.02, n=8)
+    holes = joined(hole.at(0.7 * radius * x, 0.075, -0.7 * radius * y) for x, y in arc(1, -20, 255, 9))
+    stop = box(0.3 * radius, 0.05, 0.06).at(0.85 * radius, 0.09, 0.55 * radius).paint(draw.colour("metal"), 0.7)
+    return wheel + holes.paint(draw.colour("black"), 0.0) + stop + cylinder(0.36 * radius, 0.1, n=14).at(y=0.04).paint(draw.colour())
+
+
+def _desk_phone(draw: Draw, buttons: bool) -> Part:
+    """The classic telephone: a sloped body, the handset across the top on a cradle."""
+    width, depth = draw.number("width", 0.85, 1.1), draw.number("depth", 0.8, 1.0)
+    low, high = draw.number("front height", 0.12, 0.25), draw.number("back height", 0.5, 0.7)
+    body, colour = draw.colour(), draw.colour()
+    case = _sloped_body(width, depth, low, high)
+    if draw.pick("case", ["wedge", "waisted"]) == "waisted":
+        heights = [(0.0, 1.0), (0.3 * high, 0.98), (0.65 * high, 0.74), (high, 0.62)]
+        plans = [lift(rectangle(width * s, depth * s, 0.12, 2), y) for y, s in heights]
+        case = loft(plans).rot(x=-90)
+        for_dial = (high * 0.52, 0.48 * depth, 60.0)
+    else:
+        rise = np.degrees(np.arctan2(high - low, 0.675 * depth))
+        for_dial = ((high + low) / 2, 0.17 * depth, float(rise))
+    y, z, slope = for_dial
+    radius = draw.number("dial", 0.26, 0.33) * min(width, depth)
+    mount = box(2.2 * radius, 0.3, 2.3 * radius) if buttons else cylinder(1.2 * radius, 0.3, top=1.08 * radius, n=18)
+    dial = (_dial(draw, radius, buttons) + mount.at(y=-0.14).paint(body, 0.5)).rot(x=slope).at(y=y, z=z)
+    prong = box(0.06, 0.16, 0.34).at(0.3 * width, high + 0.05, -0.25 * depth).mirror()
+    handset = _handset(draw, width * draw.number("handset", 1.0, 1.2), colour).at(y=high + 0.02, z=-0.25 * depth)
+    cable = _curled_cable((-0.5 * width, high, -0.25 * depth), (-0.5 * width, 0.1, 0.05), draw.colour("black"))
+    return case.paint(body, 0.5) + dial + prong.paint(body, 0.4) + handset + cable
+
+
+def _office_phone(draw: Draw) -> Part:
+    """A desk set with the handset on the left, a display and keys on the right."""
+    width, depth = draw.number("width", 0.95, 1.2), draw.number("depth", 0.95, 1.15)
+    low, high = draw.number("front height", 0.08, 0.16), draw.number("back height", 0.35, 0.55)
+    slope = float(np.degrees(np.arctan2(high - low, depth)))
+    body = draw.colour()
+    side = np.array([(-depth / 2, 0), (depth / 2, 0), (depth / 2, high), (-depth / 2, low)])
+    case = slab(side, width).rot(y=90).paint(body)
+    handset = _handset(draw, 0.8 * depth, draw.colour()).rot(y=90).at(-0.3 * width, 0.01)
+    screen = box(0.5 * width, 0.04, 0.2 * depth).at(0.17 * width, 0.01, -0.33 * depth).paint(draw.colour("light"), 0.5)
+    key = box(0.12 * width, 0.06, 0.09 * depth).row(3, dx=0.17 * width).row(4, dz=0.13 * depth).at(0.17 * width, 0.02, 0.12 * depth)
+    extra = box(0.12 * width, 0.06, 0.05 * depth).row(3, dx=0.17 * width).at(0.17 * width, 0.02, 0.4 * depth)
+    top = handset + screen + key.paint(draw.colour()) + extra.paint(draw.colour("bright"))
+    cable = _curled_cable((-0.35 * width, 0.2, 0.5 * depth), (-0.55 * width, 0.1, 0.0), draw.colour("black"))
+    return case + top.rot(x=slope).at(y=(high + low) / 2) + cable
+
+
+def _smartphone(draw: Draw) -> Part:
+    """A slim mobile with icons on a large screen and a camera bump on the back."""
+    width, height, depth = draw.number("width", 0.75, 0.95), draw.number("height", 1.5, 1.85), draw.number("depth", 0.08, 0.14)
+    corner, body = draw.number("corner", 0.05, 0.16), draw.colour()
+    case = box(width, height, depth, corner).at(z=-depth / 2).paint(body, 0.5)
+    glass = box(0.93 * width, 0.96 * height, 0.03, corner * 0.8).paint(draw.colour("black"), 0.6)
+    screen = box(0.88 * width, 0.84 * height, 0.03).at(z=0.01).paint(draw.colour(), 0.4)
+    xs, rows = (-0.3, -0.1, 0.1, 0.3), draw.whole("icon rows", 1, 3)
+    spots = [(x, 0.33 - 0.11 * r) for r in range(rows) for x in xs] + [(x, -0.35) for x in xs]
+    icons = joined(box(0.15 * width, 0.15 * width, 0.03, 0.03).at(x * width, y * height, 0.02).paint(draw.colour("bright")) for x, y in spots)
+    widget = box(0.76 * width, 0.16 * height, 0.03).at(y=-0.16 * height, z=0.02).paint(draw.colour("white"))
+    lens = cylinder(0.075, 0.06, n=10).rot(x=90)
+    lenses = joined(lens.at(0.28 * width, (0.4 - 0.1 * i) * height, -depth - 0.03) for i in range(draw.whole("lenses", 1, 3)))
+    keys = box(0.05, 0.2, 0.4 * depth).at(width / 2, 0.2 * height, -depth / 2).paint(draw.colour("metal"))
+    speaker = box(0.2 * width, 0.03, 0.03).at(y=0.45 * height, z=0.01).paint(draw.colour("metal"))
+    phone = case + glass + screen + icons + widget + lenses.paint(draw.colour("black"), 0.8) + keys + speaker
+    return phone.rot(x=-8)
+
+
+def _key_mobile(draw: Draw, folding: bool) -> Part:
+    """A mobile with keys: a bar with a stub aerial, or one that folds open in the middle."""
+    width, height, depth = draw.number("width", 0.6, 0.8), draw.number("height", 1.5, 1.8), draw.number("depth", 0.16, 0.26)
+    body = draw.colour()
+    half = box(0.98 * width, 0.5 * height, depth, 0.1).at(z=-depth / 2).paint(body, 0.4)
+    key = box(0.2 * width, 0.055 * height, 0.06, 0.03).row(3, dx=0.28 * width).row(4, dy=0.09 * height)
+    pad = cylinder(0.13 * width, 0.08, n=12).rot(x=90).at(y=0.175 * height).paint(draw.colour("metal"), 0.5)
+    ends = box(0.2 * width, 0.05, 0.06).at(0.32 * width, 0.19 * height)
+    lower = half + key.at(y=-0.03 * height, z=0.01).paint(draw.colour("light")) + pad + ends.paint(draw.colour("bright"))
+    lower += ends.at(-0.64 * width).paint(draw.colour("leaf"))
+    glass = box(0.84 * width, 0.38 * height, 0.04).paint(draw.colour("black"), 0.6).at(y=-0.02 * height)
+    screen = box(0.7 * width, 0.28 * height, 0.04).at(y=-0.02 * height, z=0.012).paint(draw.colour("light"), 0.5)
+    bars = joined(box(w * width, 0.04, 0.03).at((w - 0.6) / 2 * width, y * height, 0.03) for w, y in ((0.5, 0.06), (0.3, -0.01), (0.4, -0.08)))
+    slot = box(0.25 * width, 0.03, 0.04).at(y=0.21 * height, z=0.01)
+    upper = half + glass + screen + (bars + slot).paint(draw.colour("black"))
+    aerial = cylinder(0.05, draw.number("aerial", 0.15, 0.5), n=8).at(0.34 * width, 0.27 * height, -depth / 2)
+    upper += aerial.paint(draw.colour("black"))
+    if not folding:
+        return (lower.at(y=-0.22 * height) + upper.at(y=0.24 * height)).rot(x=-8)
+    hinge = cylinder(0.5 * depth, 0.94 * width, n=10).rot(z=90).at(z=-depth / 2).paint(draw.colour("metal"), 0.5)
+    opening = draw.number("opening", 15, 40)
+    return (lower.at(y=-0.27 * height).rot(x=-opening) + hinge + upper.at(y=0.27 * height).rot(x=opening * 0.3)).rot(x=-8)
+
+
+@shape("telephone")
+def telephone(draw: Draw) -> Part:
+    """A telephone: with dial or push buttons under a handset, office set with display, smartphone, bar or folding mobile.
+
+    Case, handset cups, bow of the grip, slope, keys, icons, camera lenses and aerial vary.
+    """
+    kind = draw.pick("kind", ["dial", "buttons", "office", "smartphone", "bar mobile", "folding mobile"], [4, 3, 3, 2, 1, 1])
+    if kind in ("dial", "buttons"):
+        return _desk_phone(draw, buttons=kind == "buttons")
+    if kind == "office":
+        return _office_phone(draw)
+    if kind == "smartphone":
+        return _smartphone(draw)
+    return _key_mobile(draw, folding=kind == "folding mobile")
+
+
+def _printed_sheet(draw: Draw, width: float, length: float) -> Part:
+    """A sheet of paper lying on y = 0 with print on it; its far edge is at z = 0, the near one at z = length."""
+    paper = box(width, 0.025, length).at(z=length / 2).paint(draw.colour("white"))
+    ink = draw.colour("bright")
+    motif = draw.pick("print", ["text", "photo", "chart"])
+    y = 0.018
+    if motif == "photo":
+        return paper + box(0.8 * width, 0.02, 0.6 * length).at(y=y, z=0.55 * length).paint(ink) + box(0.8 * width, 0.02, 0.25 * length).at(y=y + 0.012, z=0.72 * length).paint(draw.colour("leaf"))
+    if motif == "chart":
+        bars = joined(box(0.12 * width, 0.02, (0.2 + 0.15 * i) * length).at((0.22 * i - 0.3) * width, y, (0.8 - 0.075 * i) * length) for i in range(4))
+        return paper + bars.paint(ink)
+    lines = joined(box(w * width, 0.02, 0.06 * length).at((w - 0.8) / 2 * width, y, t * length) for w, t in ((0.8, 0.3), (0.6, 0.5), (0.75, 0.7), (0.4, 0.88)))
+    return paper + lines.paint(draw.colour("black"))
+
+
+def _control_panel(draw: Draw, width: float) -> Part:
+    """A small display with keys to its right, in the x-y plane, facing +z."""
+    plate = box(width, 0.2, 0.04).paint(draw.colour("black"), 0.3)
+    screen = box(0.4 * width, 0.13, 0.04).at(-0.22 * width, z=0.015).paint(draw.colour("light"), 0.5)
+    keys = joined(
+        box(0.1 * width, 0.055, 0.05).at((0.12 + 0.15 * c) * width, 0.045 - 0.09 * r, 0.015).paint(draw.colour("bright"))
+        for r in range(2)
+        for c in range(3)
+    )
+    return plate + screen + keys
+
+
+def _copier(draw: Draw, width: float, depth: float) -> Part:
+    """A floor-standing office printer: drawers with grips below, a gap with a printed sheet, a scanner on top."""
+    drawers, tall = draw.whole("drawers", 2, 4), draw.number("drawer height", 0.2, 0.28)
+    body, light = draw.colour(), draw.colour()
+    base = drawers * tall
+    stack = box(width, base, depth).at(y=base / 2).paint(body)
+    face = box(0.94 * width, tall - 0.04, 0.04).at(z=depth / 2)
+    grip = box(0.35 * width, 0.05, 0.05).at(y=0.2 * tall, z=depth / 2 + 0.02).paint(draw.colour("black"))
+    fronts = joined((face.paint(light) + grip).at(y=(i + 0.5) * tall) for i in range(drawers))
+    column = box(width, 0.35, 0.45 * depth).at(y=base + 0.175, z=-0.275 * depth) + box(0.2 * width, 0.35, depth).at(-0.4 * width, base + 0.175)
+    scanner = box(width, 0.16, depth).at(y=base + 0.43).paint(light) + box(0.96 * width, 0.08, 0.96 * depth).at(y=base + 0.55).paint(body)
+    feeder = box(0.6 * width, 0.16, 0.6 * depth, 0.06).at(-0.12 * width, base + 0.65, -0.1 * depth).paint(light)
+    panel = _control_panel(draw, 0.5 * width).rot(x=-50).at(0.2 * width, base + 0.5, depth / 2 + 0.08)
+    paper = _printed_sheet(draw, 0.55 * width, 0.62 * depth).rot(x=-6).at(0.1 * width, base + 0.07, -0.1 * depth)
+    castors = ball(0.07, 8).at(0.4 * width, -0.04, 0.4 * depth).mirror("x").mirror("z").paint(draw.colour("black"))
+    return stack + fronts + column.paint(body) + scanner + feeder + panel + paper + castors
+
+
+def _desk_printer(draw: Draw, kind: str, width: float, depth: float) -> Part:
+    """A printer for the desk: paper goes in at the back or from a cassette, and comes out at the front or on top."""
+    height, body, trim = draw.number("height", 0.4, 0.65), draw.colour(), draw.colour()
+    bevel = draw.number("bevel", 0.05, 0.18)
+    d = depth / 2
+    side = np.array([(-d, 0), (d, 0), (d, height), (-d + bevel, height), (-d, height - bevel)])
+    case = slab(side, width).rot(y=90).paint(body)
+    mouth = box(0.74 * width, 0.2, 0.06).at(y=0.22, z=d).paint(draw.colour("black"), 0.0)
+    tray = box(0.72 * width, 0.04, 0.4 * depth).rot(x=4).at(y=0.11, z=d + 0.17 * depth).paint(trim)
+    out = _printed_sheet(draw, 0.6 * width, 0.42 * depth).rot(x=8).at(y=0.2, z=d - 0.02)
+    panel = _control_panel(draw, draw.number("panel", 0.35, 0.5) * width)
+    panel = panel.rot(x=-45).at(0.2 * width, height - bevel / 2 + 0.02, d - bevel / 2 + 0.02)
+    printer_ = case + panel
+    if kind == "laser":
+        cassette = box(0.9 * width, 0.16, 0.05).at(y=0.14, z=d) + box(0.3 * width, 0.04, 0.06).at(y=0.16, z=d + 0.03)
+        hood = np.array([(0.1 * d, 0), (d, 0), (d, 0.24), (0.4 * d, 0.24)])
+        top = slab(hood, width).rot(y=90).paint(body) + box(width, 0.1, 0.5 * depth).at(0.86 * width, 0.05).paint(trim).size(0.5, 1, 1)
+        slot = box(0.7 * width, 0.1, 0.1).at(-0.08 * width, 0.07, -0.1 * d).paint(draw.colour("black"), 0.0)
+        sheet = _printed_sheet(draw, 0.56 * width, 0.45 * depth).rot(x=-5).at(-0.08 * width, 0.06, -0.15 * d)
+        return printer_ + cassette.paint(trim) + (top + slot + sheet).at(y=height - 0.005)
+    printer_ += mouth + tray + out
+    if kind == "scanner" or draw.chance("lid", 0.2):
+        hinge, opening = draw.number("lid height", 0.08, 0.14), draw.pick("lid opening", [0.0, 0.0, 35.0])
+        lid = box(0.96 * width, hinge, 0.8 * depth).at(y=hinge / 2, z=0.4 * depth).rot(x=-opening)
+        glass = box(0.8 * width, 0.02, 0.6 * depth).at(y=height, z=-0.1 * depth).paint(draw.colour("glass"), 0.8)
+        return printer_ + lid.at(y=height + 0.02, z=-0.46 * depth).paint(trim) + glass
+    feed, lean = draw.number("feed", 0.4, 0.65), draw.number("feed lean", 12, 28)
+    rest = box(0.7 * width, feed, 0.04).at(y=feed / 2).paint(trim)
+    stack = box(0.56 * width, feed + 0.1, 0.05).at(y=feed / 2 + 0.08, z=0.04).paint(draw.colour("white"))
+    return printer_ + (rest + stack).rot(x=-lean).at(y=height - 0.05, z=-0.6 * d)
+
+
+@shape("printer")
+def printer(draw: Draw) -> Part:
+    """A printer: inkjet with paper standing at the back, laser with paper on top, scanner lid, or floor-standing copier.
+
+    What is printed, the trays, drawers, control panel, bevel and proportions vary.
+    """
+    kind = draw.pick("kind", ["inkjet", "laser", "scanner", "copier"], [4, 3, 3, 2])
+    width, depth = draw.number("width", 1.0, 1.35), draw.number("depth", 0.75, 0.95)
+    whole = _copier(draw, width, depth) if kind == "copier" else _desk_printer(draw, kind, width, depth)
+    socket = box(0.2, 0.12, 0.04).at(0.3 * width, 0.2, -depth / 2).paint(draw.colour("black"))
+    return whole + socket
+
+
+def _bit(draw: Draw, chuck: float) -> Part:
+    """What is in the chuck, along y from y = 0: a twist drill, a screwdriver bit, a spade or a hole saw."""
+    kind, length = draw.pick("bit", ["twist", "screwdriver", "spade", "hole saw"]), draw.number("bit length", 0.35, 0.7)
+    thick = draw.number("bit thickness", 0.03, 0.05)
+    if kind == "twist":
+        t = np.linspace(0, 1, 20)
+        helix = np.column_stack([0.5 * thick * np.cos(25 * t), 0.1 + (length - 0.12) * t, 0.5 * thick * np.sin(25 * t)])
+        return rod((0, 0, 0), (0, length, 0), 0.7 * thick, 0.3 * thick, n=6) + tube(helix, 0.6 * thick, 5)
+    if kind == "screwdriver":
+        return cylinder(1.3 * thick, 0.3 * length, n=6).at(y=0.15 * length) + rod((0, 0, 0), (0, 0.6 * length, 0), thick, 0.5 * thick, n=6)
+    if kind == "spade":
+        blade = slab(np.array([(0.1, 0.0), (0.1, 0.14), (0.02, 0.16), (0, 0.24), (-0.02, 0.16), (-0.1, 0.14), (-0.1, 0.0)]), 0.03)
+        return cylinder(0.7 * thick, length, n=6).at(y=length / 2) + blade.at(y=length - 0.1)
+    ring = 0.7 * chuck + 0.08
+    cup = lathe([(0, 0.2), (ring, 0.2), (ring, 0.42), (0.85 * ring, 0.42), (0.85 * ring, 0.25), (0, 0.25)], 14)
+    return cup + cylinder(0.7 * thick, 0.6, n=6).at(y=0.28)
+
+
+def _battery(draw: Draw, reach: float, colour: Colour) -> Part:
+    """The pack below the grip, its top at y = 0: a block with a foot to the front, a slide pack or a slim stick."""
+    kind = draw.pick("battery", ["block", "slide pack", "stick"])
+    height, wide = draw.number("battery height", 0.16, 0.3), draw.number("battery width", 0.3, 0.42)
+    label = box(0.5 * reach, 0.4 * height, wide + 0.04).at(0.1 * reach, -0.5 * height).paint(draw.colour("bright"))
+    if kind == "stick":
+        return box(0.3, 0.7 * height, 0.3, 0.05).at(0, -0.3 * height).paint(colour) + box(0.2, 0.1, 0.32).at(0, -0.3 * height).paint(draw.colour("bright"))
+    side = np.array([(-0.4, 0), (0.6, 0), (0.6, -0.75), (0.5, -1), (-0.4, -1)]) * (reach, height)
+    pack = slab(side, wide).paint(colour) + label
+    if kind == "slide pack":
+        return pack + box(reach, 0.07, wide + 0.03).at(0.1 * reach, 0.03).paint(draw.colour("black"))
+    return pack + box(0.06, 0.5 * height, 0.5 * wide).at(0.6 * reach, -0.4 * height).paint(draw.colour("metal"), 0.5)
+
+
+@shape("drill")
+def drill(draw: Draw) -> Part:
+    """A cordless drill that points to the right: pistol grip at the back or T-shaped, with battery pack and chuck.
+
+    Bit, battery, motor housing, gear ring, side handle, grip slope, lengths and colours vary.
+    """
+    form = draw.pick("form", ["pistol", "T"])
+    length, radius = draw.number("motor length", 0.75, 1.0), draw.number("motor radius", 0.2, 0.26)
+    grip, slope = draw.number("grip length", 0.55, 0.8), draw.number("grip slope", 4, 16)
+    chuck, chuck_length = draw.number("chuck", 0.1, 0.15), draw.number("chuck length", 0.28, 0.4)
+    body, second, dark = draw.colour(), draw.colour(), draw.colour("black")
+    back = [(0, -0.02), (0.6 * radius, 0), (0.95 * radius, 0.1), (radius, 0.4 * length), (0.98 * radius, 0.7 * length), (0.72 * radius, length), (0, length)]
+    motor = lathe(back, 18).paint(body, 0.4) + cylinder(1.04 * radius, 0.12, n=18).at(y=0.42 * length).paint(second)
+    y = length
+    if draw.chance("gear ring", 0.7):
+        motor += lathe([(0, 0), (0.8 * radius, 0), (0.74 * radius, 0.14), (0, 0.14)], 12, crease=10).at(y=y - 0.02).paint(dark)
+        y += 0.12
+    nose = [(0, 0), (chuck, 0), (1.1 * chuck, 0.5 * chuck_length), (0.95 * chuck, 0.7 * chuck_length), (0.45 * chuck, chuck_length), (0, chuck_length)]
+    motor += lathe(nose, 12, crease=20).at(y=y).paint(dark if draw.chance("dark chuck") else draw.colour("metal"), 0.5)
+    motor += _bit(draw, chuck).at(y=y + chuck_length - 0.02).paint(draw.colour("metal"), 0.8)
+    vents = box(0.03, 0.14, 0.06).row(3, dx=0.07).at(0.24 * length, 0.1 * radius, 0.96 * radius).mirror("z").paint(dark)
+    switch = box(0.16, 0.05, 0.12).at(0.6 * length, radius).paint(draw.colour("bright"))
+    root = (0.22 if form == "pistol" else 0.48) * length
+    tail = root - grip * np.tan(np.radians(slope))
+    wide = draw.number("grip width", 0.12, 0.15)
+    outline = spline([(root + wide, 0), (root + wide - 0.06, -0.5 * grip), (tail + wide, -grip), (tail - wide, -grip), (tail - wide + 0.1, -0.55 * grip), (root - wide, 0)], 18)
+    low = -0.6 * radius
+    handle = slab(outline, 0.2).at(y=low).paint(second) + slab(outline * (1, 0.8) + (-0.035, -0.05), 0.15).at(y=low).paint(dark, 0.1)
+    trigger = box(0.12, 0.2, 0.12, 0.03).rot(z=-slope).at(root + wide + 0.01, low - 0.24).paint(draw.colour("bright"))
+    pack = _battery(draw, draw.number("pack length", 0.5, 0.65), body).at(tail, low - grip + 0.02)
+    whole = motor.rot(z=-90) + vents + switch + handle + trigger + pack
+    if draw.chance("side handle", 0.3):
+        bar = rod((0, 0, 0), (0, -0.55, 0.2), 0.06, 0.075, n=8).at(0.95 * length, -0.5 * radius).paint(dark)
+        whole += bar + cylinder(0.85 * radius, 0.08, n=14).rot(z=90).at(0.95 * length).paint(second)
+    return whole

@@ -1,0 +1,154 @@
+"""What lies where in folders of meshes: one function for each layout turns a tree into a list of models."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lie_ssl.objects.files import EXTENSIONS
+from lie_ssl.objects.sources import Dropped
+from lie_ssl.objects.synsets import SYNSETS
+
+
+@dataclass(frozen=True)
+class Model:
+    """A mesh file that was found, not yet opened."""
+
+    class_name: str
+    instance: str
+    path: Path
+
+
+Scan = Callable[[Path], tuple[list[Model], list[Dropped]]]
+
+
+def scan_plain(root: Path) -> tuple[list[Model], list[Dropped]]:
+    """`class/instance.ext` and `class/instance/anything.ext`, side by side if need be."""
+    models: list[Model] = []
+    dropped: list[Dropped] = []
+    for folder in _folders(root):
+        found = [Model(folder.name, path.stem, path) for path in _meshes(folder.iterdir())]
+        for inner in _folders(folder):
+            files = _meshes(inner.rglob("*"))
+            found += [Model(folder.name, inner.name, path) for path in files[:1]]
+            why = f"{files[0].name if files else ''} was taken as the mesh of this folder"
+            dropped += [Dropped(path.relative_to(root).as_posix(), why) for path in files[1:]]
+        models += found
+        dropped += [] if found else [_empty(folder)]
+    return models, dropped
+
+
+def scan_shapenet(root: Path) -> tuple[list[Model], list[Dropped]]:
+    """`synset/model/models/model_normalized.obj` (version 2) or `synset/model/model.obj` (version 1)."""
+    models: list[Model] = []
+    dropped: list[Dropped] = []
+    for folder in (f for f in _folders(root) if re.fullmatch(r"\d{8}", f.name)):
+        found = []
+        for inner in _folders(folder):
+            path = next((p for p in (inner / "models" / "model_normalized.obj", inner / "model.obj") if p.is_file()), None)
+            if path:
+                found.append(Model(SYNSETS.get(folder.name, folder.name), inner.name, path))
+            else:
+                dropped.append(Dropped(inner.relative_to(root).as_posix(), "the model folder has no OBJ file"))
+        models += found
+        dropped += [] if found else [_empty(folder)]
+    return models, dropped
+
+
+def scan_modelnet(root: Path) -> tuple[list[Model], list[Dropped]]:
+    """`class/train/x.off` and `class/test/x.off`."""
+    models: list[Model] = []
+    dropped: list[Dropped] = []
+    for folder in _folders(root):
+        files = [p for split in ("test", "train") if (folder / split).is_dir() for p in (folder / split).glob("*.off")]
+        found = [Model(folder.name, path.stem, path) for path in _meshes(files)]
+        models += found
+        dropped += [] if found else [_empty(folder)]
+    return models, dropped
+
+
+def scan_gso(root: Path) -> tuple[list[Model], list[Dropped]]:
+    """Google Scanned Objects: `object/meshes/model.obj`; the class comes from the metadata or a table `classes.csv`."""
+    table = _class_table(root / "classes.csv")
+    models: list[Model] = []
+    dropped: list[Dropped] = []
+    for folder in _folders(root):
+        path = folder / "meshes" / "model.obj"
+        if path.is_file():
+            models.append(Model(_category(folder) or table.get(folder.name, "object"), folder.name, path))
+        else:
+            dropped.append(Dropped(folder.name, "the object has no meshes/model.obj"))
+    return models, dropped
+
+
+SCANS: dict[str, Scan] = {
+    "shapenet": scan_shapenet,
+    "modelnet": scan_modelnet,
+    "gso": scan_gso,
+    "plain": scan_plain,
+}
+
+
+def recognise(root: Path) -> str:
+    """The layout of a tree, '' if it fits none; the special ones are tried before the plain one, which takes nearly all."""
+    return next((name for name, scan in SCANS.items() if scan(root)[0]), "")
+
+
+def unique_names(models: Iterable[Model], root: Path) -> list[Model]:
+    """Sorted by class and instance; models of one class that share a name are called by their paths."""
+    models = list(models)
+    count = Counter((m.class_name, m.instance) for m in models)
+    named = [
+        replace(m, instance=m.path.relative_to(root).as_posix().replace("/", "_"))
+        if count[m.class_name, m.instance] > 1
+        else m
+        for m in models
+    ]
+    return sorted(named, key=lambda m: (m.class_name, m.instance, m.path.as_posix()))
+
+
+def _folders(root: Path) -> list[Path]:
+    return sorted(p for p in root.iterdir() if p.is_dir() and not p.name.startswith((".", "__")))
+
+
+def _meshes(paths: Iterable[Path]) -> list[Path]:
+    """The mesh files among the paths, the best format first."""
+    files = [p for p in paths if p.suffix.lower() in EXTENSIONS and p.is_file() and not p.name.startswith(".")]
+    return sorted(files, key=lambda p: (EXTENSIONS.index(p.suffix.lower()), p.as_posix()))
+
+
+def _empty(folder: Path) -> Dropped:
+    return Dropped(folder.name, "the class folder has no mesh file")
+
+
+def _category(folder: Path) -> str:
+    """The category of an object in its metadata file, '' if there is none."""
+    text = folder / "metadata.pbtxt"
+    if text.is_file():
+        match = re.search(r'categor\w*\s*[:{]\s*(?:\w+\s*:\s*)?"([^"]+)"', text.read_text("utf-8", "replace"))
+        if match:
+            return match.group(1).strip().lower()
+    return _json_category(folder / "metadata.json")
+
+
+def _json_category(path: Path) -> str:
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return ""
+    value = data.get("category") or data.get("categories") if isinstance(data, dict) else ""
+    value = value[0] if isinstance(value, list) and value else value
+    return value.strip().lower() if isinstance(value, str) else ""
+
+
+def _class_table(path: Path) -> dict[str, str]:
+    """The user's own table, object and class in each line; a line of headings does no harm."""
+    if not path.is_file():
+        return {}
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return {row[0].strip(): row[1].strip() for row in csv.reader(file) if len(row) >= 2 and row[1].strip()}

@@ -1,0 +1,6 @@
+"""Mesh to pictures."""
+
+from lie_ssl.render.renderer import render
+from lie_ssl.render.view import RenderSettings, View
+
+__all__ = ["RenderSettings", "View", "render"]

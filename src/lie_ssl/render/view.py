@@ -1,0 +1,94 @@
+"""What a frame shows: the pose of the object and the further factors of variation, and how to draw it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lie_ssl.errors import UserError
+
+Matrix = NDArray[np.float64]
+
+# The typical pose is seen a little from the right and from above, as objects are usually photographed.
+TYPICAL_AZIMUTH = -32.0
+TYPICAL_ELEVATION = 22.0
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One frame: a rotation of the object in camera axes, and the other factors. Angles are degrees."""
+
+    rotation: Matrix = field(default_factory=lambda: np.eye(3))  # (3, 3), applied after the typical view
+    elevation: float = 0.0  # how much higher the camera stands than usual
+    light: float = 0.0  # turn of the light about the vertical axis of the camera
+    hue: float = 0.0  # turn of all colours about the grey axis
+    scale: float = 1.0  # size of the object
+
+
+@dataclass(frozen=True)
+class RenderSettings:
+    """How frames are drawn; the same for a whole data set."""
+
+    size: int = 64  # pixels of a side
+    supersample: int = 3  # samples of a pixel along each side
+    background: tuple[float, float, float] = (1.0, 1.0, 1.0)  # sRGB
+    grey: bool = False  # one channel in place of three
+    field_of_view: float = 30.0  # degrees; small is flat like a long lens
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.size <= 4096:
+            raise UserError(f"size is {self.size}, but a picture has 1 to 4096 pixels a side")
+        if not 1 <= self.supersample <= 8:
+            raise UserError(f"supersample is {self.supersample}, but it can be 1 to 8")
+        if not 1 <= self.field_of_view <= 120:
+            raise UserError(f"field_of_view is {self.field_of_view}, but it can be 1 to 120 degrees")
+        if len(self.background) != 3 or not all(0 <= c <= 1 for c in self.background):
+            raise UserError(f"background is {self.background}, but it is three numbers from 0 to 1")
+
+    @property
+    def channels(self) -> int:
+        return 1 if self.grey else 3
+
+    @property
+    def distance(self) -> float:
+        """How far the camera stands so that the unit sphere just fits the frame."""
+        return 1.0 / math.sin(math.radians(self.field_of_view) / 2)
+
+    @property
+    def focal(self) -> float:
+        """Focal length, in halves of the frame."""
+        return 1.0 / math.tan(math.radians(self.field_of_view) / 2)
+
+
+def turn(axis: int, degrees: float) -> Matrix:
+    """(3, 3) right-handed rotation about axis 0 (x), 1 (y) or 2 (z)."""
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    i, j = [(1, 2), (2, 0), (0, 1)][axis]
+    matrix = np.eye(3)
+    matrix[i, i], matrix[i, j], matrix[j, i], matrix[j, j] = c, -s, s, c
+    return matrix
+
+
+def camera_matrix(view: View) -> Matrix:
+    """(3, 3) from object axes to camera axes (x right, y up, z towards the viewer), size included."""
+    typical = turn(0, TYPICAL_ELEVATION + view.elevation) @ turn(1, TYPICAL_AZIMUTH)
+    return view.scale * (np.asarray(view.rotation, np.float64) @ typical)
+
+
+def light_direction(view: View) -> Matrix:
+    """(3,) unit vector towards the light, in camera axes: the lamp stands with the camera, not with the object."""
+    key = np.array([-0.45, 0.7, 0.85])
+    return turn(1, view.light) @ (key / np.linalg.norm(key))
+
+
+def hue_matrix(degrees: float) -> Matrix:
+    """(3, 3) rotation of linear RGB about the grey axis."""
+    if degrees % 360 == 0:
+        return np.eye(3)
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    axis = np.full(3, math.sqrt(1 / 3))
+    cross = np.cross(np.eye(3), axis)
+    return c * np.eye(3) - s * cross + (1 - c) * np.outer(axis, axis)
