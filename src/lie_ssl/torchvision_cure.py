@@ -1,9 +1,9 @@
 """Lets torchvision load beside a build of torch that it was not compiled for.
 
 A CPU build of torch next to torchvision's CUDA build stops at import with `operator torchvision::nms does not exist`,
-and timm, torchmetrics and lightning stop with it. Two operators are then declared by hand and the import is tried again.
-Nothing here needs those operators, nor the compiled part of `torchvision.io`, which stays unusable: pictures are read
-with PIL. Where torchvision is sound this is a plain import.
+and timm, torchmetrics and lightning stop with it. Two operators are then declared by hand and the import is tried
+again. Nothing here needs those operators, nor the compiled part of `torchvision.io`, which stays unusable: pictures are
+read with PIL. Where torchvision is sound this is a plain import.
 """
 
 from __future__ import annotations
@@ -44,6 +44,6 @@ def _declare_operators() -> None:
     global _library
     import torch
 
-    _library = torch.library.Library("torchvision", "DEF")
+    _library = torch.library.Library("torchvision", "DEF")  # type: ignore[no-untyped-call]
     for schema in _SCHEMAS.values():
         _library.define(schema)

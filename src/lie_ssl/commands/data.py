@@ -47,9 +47,13 @@ def print_card(frames: FrameSet) -> None:
     card = frames.card
     table = Table(title=str(frames.folder), show_header=False)
     table.add_row("recipe", f"{card['recipe']} ({card['config_hash']}), source {card['source']}")
-    table.add_row("pictures", f"{card['size']} px, {card['channels']} channels, {card['bytes_per_frame']:,.0f} bytes each")
+    table.add_row(
+        "pictures", f"{card['size']} px, {card['channels']} channels, {card['bytes_per_frame']:,.0f} bytes each"
+    )
     for title in ("counts", "licences", "versions"):
-        table.add_row(title, ", ".join(f"{k} {v:,}" if isinstance(v, int) else f"{k} {v}" for k, v in card[title].items()))
+        table.add_row(
+            title, ", ".join(f"{k} {v:,}" if isinstance(v, int) else f"{k} {v}" for k, v in card[title].items())
+        )
     table.add_row("classes", escape(", ".join(frames.classes)))
     table.add_row("left out", str(len(card["dropped"])))
     Console().print(table)
@@ -106,8 +110,8 @@ def import_photos(
 ) -> None:
     """Makes a data set out of photographs of turning objects.
 
-    Folders are class/instance/*.png (or jpg), with the angle as the last number of the name (`view_035.png`) or in a csv
-    with the columns file and angle. COIL-20 and COIL-100 are known by their names.
+    Folders are class/instance/*.png (or jpg), with the angle as the last number of the name (`view_035.png`) or in a
+    csv with the columns file and angle. COIL-20 and COIL-100 are known by their names.
 
     Example: lie-ssl data import coil20.zip --out data/coil20 --size 64
 

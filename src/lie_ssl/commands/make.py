@@ -78,7 +78,15 @@ def print_result(frames: FrameSet) -> None:
 @contextmanager
 def progress_bar(verb: str) -> Iterator[Progress]:
     """A bar with the rate in frames a second and the time that is left."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeRemainingColumn,
+    )
     from rich.text import Text
 
     class Rate(ProgressColumn):

@@ -1,0 +1,12 @@
+"""A pose data set on disk: made, imported, read, paired, shown."""
+
+from lie_ssl.frames.config import DataConfig
+from lie_ssl.frames.frameset import FrameSet
+from lie_ssl.frames.make import make_frames
+from lie_ssl.frames.pairs import PairBatch, PairSampler
+from lie_ssl.frames.photos import PhotoConfig, import_photographs
+from lie_ssl.frames.verify import verify
+
+__all__ = [
+    "DataConfig", "FrameSet", "PairBatch", "PairSampler", "PhotoConfig", "import_photographs", "make_frames", "verify",
+]  # fmt: skip

@@ -1,8 +1,8 @@
 """One picture <-> bytes, without loss: cropped to what differs from the background, green taken off, compressed.
 
 PNG is too slow to read in a training loop; here a picture costs a fast general decompressor and one pass of additions.
-Taking the green channel off red and blue leaves smaller numbers. The spatial filters of PNG were measured too: on shaded
-surfaces they made the files larger, because they break the exact repeats that the compressor lives on.
+Taking the green channel off red and blue leaves smaller numbers. The spatial filters of PNG were measured too: on
+shaded surfaces they made the files larger, because they break the exact repeats that the compressor lives on.
 """
 
 from __future__ import annotations

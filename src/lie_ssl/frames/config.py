@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -85,9 +84,3 @@ def to_dict(config: DataConfig) -> dict[str, Any]:
     """Plain lists and numbers, as the card holds them."""
     plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(config)))
     return plain
-
-
-def config_hash(config: DataConfig) -> str:
-    """Twelve hex digits; equal for equal configs."""
-    text = json.dumps(to_dict(config), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]

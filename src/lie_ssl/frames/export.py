@@ -35,7 +35,7 @@ def export_image_folder(frames: FrameSet, out: Path, progress: Progress = lambda
     """`split/class/instance_pose_angle.png`, as torchvision's ImageFolder reads it; frames that look alike once."""
     _empty_folder(out)
     index = _distinct(frames)
-    for done, (row, frame) in enumerate(index.iterrows()):
+    for done, (row, (_, frame)) in enumerate(zip(index.index.to_list(), index.iterrows(), strict=True)):
         folder = out / frame["split"] / frame["class"]
         folder.mkdir(parents=True, exist_ok=True)
         name = f"{frame['instance']}_{frame['pose']}_{frame['angle']:07.3f}_{row}.png"

@@ -69,9 +69,11 @@ def class_cells(index: pd.DataFrame, instances: int) -> list[list[Cell]]:
     return [rows[i] + (rows[i + half] if i + half < len(rows) else []) for i in range(half)]
 
 
-def grid(frames: FrameSet, rows: Sequence[Sequence[Cell]], zoom: int | None = None, captions: bool = True) -> Image.Image:
+def grid(
+    frames: FrameSet, rows: Sequence[Sequence[Cell]], zoom: int | None = None, captions: bool = True
+) -> Image.Image:
     """A sheet of pictures with a caption above each."""
-    zoom = zoom or max(1, 96 // frames.size)
+    zoom = zoom or max(1, 128 // frames.size)
     side, head = frames.size * zoom, FONT + 4 if captions else 0
     page = Image.new("RGB", (side * max(len(r) for r in rows), (side + head) * len(rows)), "white")
     pen, font = ImageDraw.Draw(page), ImageFont.load_default(FONT)
@@ -89,30 +91,40 @@ def _instance(index: pd.DataFrame, class_name: str, number: int) -> pd.DataFrame
     """All rows of the n-th instance of a class, typical pose first."""
     own = index[index["class"] == class_name]
     names = own["instance"].unique()
-    return own[own["instance"] == names[number % len(names)]]
+    chosen: pd.DataFrame = own[own["instance"] == names[number % len(names)]]
+    return chosen
 
 
 def _rising(index: pd.DataFrame, class_name: str) -> list[list[Cell]]:
     """Two rows of one class: the typical pose and rising angles in the plane, then in 3D."""
     own = _instance(index, class_name, 0)
     rows: list[list[Cell]] = []
-    for kind, angles in (("2d", (0, *PAPER_ANGLES)), ("3d", (*PAPER_ANGLES, LAST_3D))):
-        poses = own[own["pose"] == kind]
-        if len(poses):
-            rows.append([_nearest(poses, kind, angle) for angle in angles])
+    first_3d = () if (own["pose"] == "2d").any() else (0,)
+    for kind, angles in (("2d", (0, *PAPER_ANGLES)), ("3d", (*first_3d, *PAPER_ANGLES, LAST_3D))):
+        poses = own[own["pose"] == kind].sort_values("angle", kind="stable")
+        cells = [_nearest(poses, kind, angle) for angle in angles] if len(poses) else []
+        if len({row for _, row in cells}) < len(cells):  # a coarser data set: evenly spaced poses instead
+            places = np.linspace(0, len(poses) - 1, min(len(angles), len(poses))).round().astype(int)
+            cells = [_nearest(poses, kind, poses["angle"].iloc[i]) for i in places]
+        rows += [cells] if cells else []
     if not rows:  # free rotations only
-        rows.append([(f"so3 {a:.0f}", int(r)) for r, a in own["angle"].head(8).items()])
-    rows[0][0] = (f"{class_name} 2D 0" if rows[0][0][0].endswith(" 0") else class_name, rows[0][0][1])
+        rows.append([(f"so3 {a:.0f}", r) for r, a in _angles(own)[:8]])
+    rows[0][0] = (f"{class_name} {rows[0][0][0]}", rows[0][0][1])
     return rows
 
 
 def _nearest(poses: pd.DataFrame, kind: str, angle: float) -> Cell:
-    row = (poses["angle"] - angle).abs().idxmin()
-    return f"{kind.upper()} {poses.loc[row, 'angle']:g}", int(row)
+    row, found = min(_angles(poses), key=lambda pose: abs(pose[1] - angle))
+    return f"{kind.upper()} {found:g}", row
+
+
+def _angles(poses: pd.DataFrame) -> list[tuple[int, float]]:
+    """Row and angle of every pose."""
+    return list(zip(poses.index.to_list(), poses["angle"].to_list(), strict=True))
 
 
 def _all_poses(index: pd.DataFrame, class_name: str, kind: str) -> list[Cell]:
     """One instance in all poses of a kind, frames that look alike included."""
     own = _instance(index, class_name, 0)
     poses = own[own["pose"] == kind].sort_values("angle", kind="stable")
-    return [(f"{angle:g}°", int(row)) for row, angle in poses["angle"].items()]
+    return [(f"{angle:g}°", row) for row, angle in _angles(poses)]

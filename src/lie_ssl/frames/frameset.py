@@ -50,7 +50,7 @@ class FrameSet:
     @cached_property
     def labels(self) -> NDArray[np.int64]:
         """(rows,) number of the class of every frame."""
-        return self.index["class"].map({c: i for i, c in enumerate(self.classes)}).to_numpy(np.int64)
+        return np.searchsorted(self.classes, self.index["class"].to_numpy(str)).astype(np.int64)
 
     def __len__(self) -> int:
         return len(self.index)

@@ -80,7 +80,7 @@ def write_index(path: Path, table: pa.Table) -> None:
 def read_index(path: Path) -> pd.DataFrame:
     """The index as a frame of pandas; `rotation` is a column of lists, `duplicate_of` has missing values."""
     try:
-        frame = pq.read_table(path).to_pandas()
+        frame: pd.DataFrame = pq.read_table(path).to_pandas()
     except (OSError, pa.ArrowException) as error:
         raise UserError(f"cannot read {path}: {error}; make or copy the data set again") from error
     missing = [c for c in COLUMNS if c not in frame.columns]

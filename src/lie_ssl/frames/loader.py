@@ -34,7 +34,7 @@ class PairDataset(Dataset[PairTensors]):
     def __init__(self, frames: FrameSet) -> None:
         self.frames = frames
 
-    def __getitem__(self, batch: PairBatch) -> PairTensors:  # type: ignore[override]
+    def __getitem__(self, batch: PairBatch) -> PairTensors:
         return {
             "x": to_tensor(self.frames.read(batch.first)),
             "x_next": to_tensor(self.frames.read(batch.second)),
@@ -46,4 +46,4 @@ class PairDataset(Dataset[PairTensors]):
 
 def pair_loader(frames: FrameSet, sampler: PairSampler, workers: int = 0) -> DataLoader[PairTensors]:
     """A DataLoader of one epoch; the batches are the same with any number of workers."""
-    return DataLoader(PairDataset(frames), sampler=sampler, batch_size=None, num_workers=workers)  # type: ignore[arg-type]
+    return DataLoader(PairDataset(frames), sampler=sampler, batch_size=None, num_workers=workers)

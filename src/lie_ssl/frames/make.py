@@ -7,7 +7,6 @@ comes last. Workers are spawned processes: a script that calls :func:`make_frame
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import shutil
@@ -20,20 +19,20 @@ from pathlib import Path
 from typing import Any
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.card import CARD, INDEX, file_hash, versions, write_card
+from lie_ssl.frames.card import CARD, file_hash
 from lie_ssl.frames.codec import encode
-from lie_ssl.frames.config import DataConfig, config_hash, to_dict
+from lie_ssl.frames.config import DataConfig, to_dict
+from lie_ssl.frames.folder import claim, finish
 from lie_ssl.frames.frameset import FrameSet, shard_name
-from lie_ssl.frames.index import InstanceRows, build_index, write_index
+from lie_ssl.frames.index import InstanceRows
 from lie_ssl.frames.lock import folder_lock
 from lie_ssl.frames.plan import Plan, make_plan
-from lie_ssl.frames.shards import Shard, write_shard, write_whole
+from lie_ssl.frames.shards import Shard, write_shard
 from lie_ssl.objects.mesh import Mesh
 from lie_ssl.objects.sources import Entry, Source
 from lie_ssl.render.renderer import render
 from lie_ssl.render.view import RenderSettings
 
-RECIPE = "recipe.json"
 Progress = Callable[[int, int], None]  # frames done, frames in all
 
 
@@ -51,42 +50,26 @@ def make_frames(
     The bytes depend on the config alone: not on the number of workers, nor on how often the run was cut off.
     """
     folder = Path(out)
-    _claim(folder, config, recipe)
+    claim(folder, to_dict(config), recipe)
     with folder_lock(folder):
         if (folder / CARD).exists():
             return FrameSet(folder)
         plan = make_plan(config, strict=strict)
         _check_disk(folder, config, plan)
         hashes = _draw_all(plan, config, folder, workers or os.cpu_count() or 1, progress)
-        write_index(folder / INDEX, build_index(plan.rows))
-        hashes[INDEX] = file_hash(folder / INDEX)
-        write_card(folder, _card(config, recipe, plan, hashes, folder))
-        (folder / RECIPE).unlink()
+        finish(
+            folder,
+            recipe=recipe,
+            config=to_dict(config),
+            source=plan.source.name,
+            size=config.render.size,
+            channels=config.render.channels,
+            factors=config.varied,
+            rows=plan.rows,
+            dropped=plan.dropped,
+            hashes=hashes,
+        )
     return FrameSet(folder)
-
-
-def _claim(folder: Path, config: DataConfig, recipe: str) -> None:
-    """Makes the folder ours, or refuses it when it holds something else."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"cannot make the folder {folder}: {error.strerror}") from error
-    mine = config_hash(config)
-    for name in (CARD, RECIPE):
-        path = folder / name
-        if path.exists():
-            try:
-                found = json.loads(path.read_text())["config_hash"]
-            except (ValueError, KeyError, TypeError):
-                found = "unreadable"
-            if found != mine:
-                raise UserError(f"{folder} holds another data set (recipe {found}, not {mine}); choose another --out")
-            return
-    strangers = [p.name for p in folder.iterdir() if not p.name.startswith(".")]
-    if strangers:
-        raise UserError(f"{folder} holds other files ({', '.join(sorted(strangers)[:3])}); choose an empty folder")
-    text = json.dumps({"recipe": recipe, "config": to_dict(config), "config_hash": mine}, indent=1)
-    write_whole(folder / RECIPE, [text.encode()])
 
 
 def expected_bytes(settings: RenderSettings) -> int:
@@ -126,7 +109,7 @@ def _draw_all(plan: Plan, config: DataConfig, folder: Path, workers: int, progre
         progress(done, plan.n_frames)
         if name:
             hashes[name] = digest
-    return dict(sorted(hashes.items()))
+    return hashes
 
 
 class Job:
@@ -195,7 +178,12 @@ def _begin_worker(counter: Any) -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         # A worker whose parent was killed must not go on writing.
-        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+        threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
+
+
+def _die_with(parent: Any) -> None:
+    parent.join()
+    os._exit(1)
 
 
 def _run_in_worker(job: Job) -> tuple[str, str]:
@@ -204,31 +192,3 @@ def _run_in_worker(job: Job) -> tuple[str, str]:
             _counter.value += frames
 
     return job.run(count)
-
-
-def _card(config: DataConfig, recipe: str, plan: Plan, hashes: dict[str, str], folder: Path) -> dict[str, Any]:
-    rows = plan.rows
-    stored = sum(len(r.distinct()) for r in rows)
-    size = sum((folder / name).stat().st_size for name in hashes if name != INDEX)
-    return {
-        "recipe": recipe,
-        "config": to_dict(config),
-        "config_hash": config_hash(config),
-        "source": plan.source.name,
-        "size": config.render.size,
-        "channels": config.render.channels,
-        "factors": list(config.varied),
-        "seeds": {"data": config.seed},
-        "versions": versions(),
-        "counts": {
-            "classes": len({r.class_name for r in rows}),
-            "instances": len(rows),
-            "frames": plan.n_frames,
-            "distinct_frames": stored,
-            **{s: sum(r.split == s for r in rows) for s in ("train", "validation", "test")},
-        },
-        "bytes_per_frame": round(size / max(1, stored), 1),
-        "licences": {k: sum(r.licence == k for r in rows) for k in sorted({r.licence for r in rows})},
-        "dropped": [{"key": d.key, "why": d.why} for d in plan.dropped],
-        "files": hashes,
-    }

@@ -49,7 +49,7 @@ class Deltas:
         self.factors = ("pose", *(f for f in FACTORS if index[f].nunique() > 1))
         self._kind = index["pose"].to_numpy(str)
         self._angle = np.radians(index["angle"].to_numpy(np.float64))
-        self._rotation = np.stack(index["rotation"].to_numpy()).reshape(-1, 3, 3).astype(np.float64)
+        self._rotation = np.stack(index["rotation"].to_list()).reshape(-1, 3, 3).astype(np.float64)
         self._values = {f: index[f].to_numpy(np.float64) for f in self.factors[1:]}
 
     def __call__(self, first: Rows, second: Rows) -> NDArray[np.float32]:

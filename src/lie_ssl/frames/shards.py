@@ -1,7 +1,7 @@
 """A shard: some thousand encoded frames in one file, any of which can be read at once.
 
-Layout: the magic bytes, the number of frames, the offsets of all frames and of the end (u64, little endian), the frames.
-A shard is written under another name and moved into place, so a file with its final name is always whole.
+Layout: the magic bytes, the number of frames, the offsets of all frames and of the end (u64, little endian), the
+frames. A shard is written under another name and moved into place, so a file with its final name is always whole.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def write_whole(path: Path, chunks: Sequence[bytes], durable: bool = True) -> No
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise UserError(f"cannot write {path}: {error.strerror or error}; free some space or choose another folder") from error
+        raise UserError(
+            f"cannot write {path}: {error.strerror or error}; free some space or choose another folder"
+        ) from error
 
 
 class Shard:

@@ -76,7 +76,7 @@ class MeshFolder:
         return layout
 
     def _rotation(self, key: str) -> NDArray[np.float64] | None:
-        """What turns a model into y up, front +z; None where it stands so already. Tells the layout by the key alone."""
+        """What turns a model into y up, front +z; None where it stands so already. The key alone tells the layout."""
         if self.up != "auto":
             return Z_UP if self.up == "z" else None
         if self.layout == "plain":

@@ -75,26 +75,26 @@ def make_mesh(
     Faces without area are dropped. Raises :class:`UserError` where there is nothing to draw.
     """
     vertices = np.ascontiguousarray(vertices, np.float32)
-    faces = np.ascontiguousarray(faces, np.int32)
-    if faces.size == 0 or vertices.size == 0:
+    triangles: NDArray[np.int32] = np.ascontiguousarray(faces, np.int32)
+    if triangles.size == 0 or vertices.size == 0:
         raise UserError("the mesh has no faces")
-    if faces.min() < 0 or faces.max() >= len(vertices):
-        raise UserError(f"the mesh has {len(vertices)} vertices, but a face names vertex {int(faces.max())}")
-    if not np.isfinite(vertices[np.unique(faces)]).all():
+    if triangles.min() < 0 or triangles.max() >= len(vertices):
+        raise UserError(f"the mesh has {len(vertices)} vertices, but a face names vertex {int(triangles.max())}")
+    if not np.isfinite(vertices[np.unique(triangles)]).all():
         raise UserError("the mesh has vertices that are not finite numbers")
-    n = len(faces)
+    n = len(triangles)
     corner_colours = np.asarray(colours, np.float32)
     corner_colours = corner_colours[:, None] if corner_colours.ndim == 2 else corner_colours
-    a, b, c = (vertices[faces[:, i]].astype(np.float64) for i in range(3))
+    a, b, c = (vertices[triangles[:, i]].astype(np.float64) for i in range(3))
     area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    extent = float(np.ptp(vertices[np.unique(faces)], axis=0).max())
+    extent = float(np.ptp(vertices[np.unique(triangles)], axis=0).max())
     keep = area > 1e-12 * extent**2
     if not keep.any():
         raise UserError("the mesh has no face with an area")
-    normals = crease_normals(vertices, faces, crease) if normals is None else _unit(np.asarray(normals, np.float32))
+    normals = crease_normals(vertices, triangles, crease) if normals is None else _unit(np.asarray(normals, np.float32))
     return Mesh(
         vertices=vertices,
-        faces=faces[keep],
+        faces=triangles[keep],
         normals=np.ascontiguousarray(normals[keep], np.float32),
         colours=np.ascontiguousarray(np.broadcast_to(corner_colours, (n, 3, 3))[keep]),
         shine=np.ascontiguousarray(np.broadcast_to(np.asarray(shine, np.float32), (n,))[keep]),
@@ -118,7 +118,10 @@ def join(meshes: Sequence[Mesh]) -> Mesh:
         opacity=np.concatenate([m.opacity for m in meshes]),
         uv=np.concatenate([m.uv for m in meshes]),
         texture=np.concatenate(
-            [np.where(m.texture < 0, -1, m.texture + o).astype(np.int32) for m, o in zip(meshes, first_texture, strict=False)]
+            [
+                np.where(m.texture < 0, -1, m.texture + o).astype(np.int32)
+                for m, o in zip(meshes, first_texture, strict=False)
+            ]
         ),
         textures=tuple(t for m in meshes for t in m.textures),
     )
@@ -126,4 +129,4 @@ def join(meshes: Sequence[Mesh]) -> Mesh:
 
 def _unit(vectors: Floats) -> Floats:
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.where(length > 0, vectors / np.maximum(length, 1e-20), np.float32([0, 1, 0])).astype(np.float32)
+    return np.where(length > 0, vectors / np.maximum(length, 1e-20), np.array([0, 1, 0], np.float32)).astype(np.float32)

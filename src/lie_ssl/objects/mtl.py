@@ -73,7 +73,9 @@ def _parse(text: str) -> dict[str, Material]:
     material = Material()
     has_d = False
     for line in text.replace("\\\n", " ").splitlines():
-        key, _, rest = line.strip().partition(" ") if "\t" not in line else line.strip().replace("\t", " ").partition(" ")
+        key, _, rest = (
+            line.strip().partition(" ") if "\t" not in line else line.strip().replace("\t", " ").partition(" ")
+        )
         key, rest = key.lower(), rest.strip()
         if key == "newmtl":
             material = materials[rest] = Material()

@@ -25,7 +25,10 @@ def crease_normals(
     starts = np.searchsorted(corner_point.reshape(-1)[order], np.arange(corner_point.max() + 2))
     a, b, c = (vertices[faces[:, i]].astype(np.float64) for i in range(3))
     area_normals = np.cross(b - a, c - a)
-    return _gather(corner_point, order // 3, starts, area_normals, math.cos(math.radians(crease)))
+    normals: NDArray[np.float32] = _gather(
+        corner_point, order // 3, starts, area_normals, math.cos(math.radians(crease))
+    )
+    return normals
 
 
 @njit(cache=True)

@@ -5,9 +5,11 @@ Shape letters: V vertices, P polygons, K corners of all polygons, F triangles.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,12 +56,12 @@ def read_obj(path: Path) -> Mesh:
     index = corners[triangles]  # (F, 3, 3): vertex, uv, normal
     faces = index[..., 0]
     look = _Look(path, lines, np.asarray(lines.material, np.int64)[polygon])
-    uv = _gather(_table(lines.vt, 2), index[..., 1])
+    uv = _gather(_table(lines.vt, 2)[:, :2], index[..., 1])
     return make_mesh(
         vertices,
         faces,
         colours=look.colours if vertex_colours is None else vertex_colours[faces],
-        normals=_normals(vertices, faces, _gather(_table(lines.vn, 3), index[..., 2])),
+        normals=_normals(vertices, faces, _gather(_table(lines.vn, 3)[:, :3], index[..., 2])),
         shine=look.shine,
         opacity=look.opacity,
         uv=np.nan_to_num(uv) * look.uv_scale[:, None] + look.uv_offset[:, None],
@@ -124,40 +126,56 @@ def _absolute(corner: str, counts: Sequence[int]) -> str:
 
 def _corners(faces: list[list[str]]) -> Ints:
     """Corners 'v', 'v/vt', 'v//vn' and 'v/vt/vn' -> (K, 3), counting from 0, -1 where there is none."""
+    joined = " ".join([" ".join(face) for face in faces])
+    count = sum(map(len, faces))
+    per = faces[0][0].count("/") if faces[0] else 0
+    if joined.count("/") == per * count and (per == 2 or "//" not in joined):
+        numbers = _fast(joined.replace("//", "/0/").replace("/", " "), (per + 1) * count, np.int64)
+        if numbers is not None:
+            return np.pad(numbers.reshape(-1, per + 1), ((0, 0), (0, 2 - per))) - 1
     words = [word for face in faces for word in face]
-    slashes = {word.count("/") for word in words[:1]} or {0}
-    joined = " ".join(words)
-    if slashes == {2} and joined.count("/") == 2 * len(words):
-        flat = joined.replace("//", "/0/").replace("/", " ").split()
-    else:
-        flat = [part or "0" for word in words for part in (word.split("/") + ["0", "0"])[:3]]
-    if len(flat) != 3 * len(words):
-        raise UserError("a face has a corner that cannot be read")
-    return np.fromiter(map(int, flat), np.int64, len(flat)).reshape(-1, 3) - 1
+    flat = [int(part or 0) for word in words for part in [*word.split("/"), "", ""][:3]]
+    return np.array(flat, np.int64).reshape(-1, 3) - 1
 
 
 def _vertices(lines: list[str]) -> tuple[Doubles, Doubles | None]:
     """(V, 3) places and, where every line has three more numbers, (V, 3) colours in [0, 1]."""
     table = _table(lines, 3)
-    colours = _table(lines, 6, exact=True)[:, 3:]
-    if not len(colours) or not np.isfinite(colours).all():
-        return table, None
-    return table, np.clip(colours / 255 if colours.max() > 1 else colours, 0, 1)
+    if table.shape[1] != 6 or not np.isfinite(table[:, 3:]).all():
+        return table[:, :3], None
+    colours = table[:, 3:]
+    return table[:, :3], np.clip(colours / 255 if colours.max(initial=0) > 1 else colours, 0, 1)
 
 
-def _table(lines: list[str], width: int, *, exact: bool = False) -> Doubles:
-    """Lines of numbers -> (len(lines), width); with `exact` empty unless all lines have just as many."""
-    rows = [line.partition("#")[0].split() for line in lines]
-    lengths = {len(row) for row in rows}
-    if exact and lengths != {width}:
+def _table(lines: list[str], width: int) -> Doubles:
+    """Lines of numbers -> (len(lines), width or more): as many columns as all lines have."""
+    lines = [line.strip() for line in lines]
+    if not lines:
         return np.zeros((0, width))
-    if lengths and min(lengths) < width:
-        # A texture coordinate may have one number; a point may not have two.
-        if width != 2 or min(lengths) < 1:
-            raise UserError("a line of it has too few numbers, so it may have been cut off")
-        rows = [[*row, "0"] for row in rows]
-    flat = [word for row in rows for word in row[:width]]
-    return np.fromiter(map(float, flat), np.float64, len(flat)).reshape(-1, width)
+    spaces = lines[0].count(" ")
+    if spaces + 1 >= width and all(line.count(" ") == spaces for line in lines):
+        numbers = _fast(" ".join(lines), len(lines) * (spaces + 1), np.float64)
+        if numbers is not None:
+            return numbers.reshape(len(lines), -1)
+    rows = [line.partition("#")[0].split() for line in lines]
+    shortest = min(len(row) for row in rows)
+    if width == 2 and shortest == 1:  # a texture coordinate may have one number
+        rows = [[*row, "0"][:2] for row in rows]
+    elif shortest < width:
+        raise UserError("one of its lines has too few numbers, so it may have been cut off")
+    return np.array([[float(word) for word in row[: max(shortest, width)]] for row in rows])
+
+
+def _fast(text: str, count: int, dtype: type[np.int64] | type[np.float64]) -> NDArray[Any] | None:
+    """The numbers of a text, None unless it holds just `count` of them and nothing else."""
+    try:
+        with warnings.catch_warnings():
+            # Older versions of numpy only warn where they cannot read on.
+            warnings.simplefilter("error")
+            numbers = np.fromstring(text, dtype, sep=" ")
+    except (ValueError, DeprecationWarning):
+        return None
+    return numbers if len(numbers) == count else None
 
 
 def _gather(table: Doubles, index: Ints) -> Doubles:

@@ -16,9 +16,9 @@ Doubles = NDArray[np.float64]
 def triangulate(points: Doubles, sizes: Ints) -> tuple[Ints, Ints]:
     """Triangles of polygons that are given one after the other.
 
-    points (K, 3) are the corners, sizes (P,) how many belong to each polygon, sum K. Returns triangles (F, 3) that count
-    in the K corners, and the polygon (F,) that each came from, in the order of the polygons. Polygons with fewer than
-    three corners give nothing.
+    points (K, 3) are the corners, sizes (P,) how many belong to each polygon, sum K. Returns triangles (F, 3) that
+    count in the K corners, and the polygon (F,) that each came from, in the order of the polygons. Polygons with fewer
+    than three corners give nothing.
     """
     starts = np.cumsum(sizes) - sizes
     triangles: list[Ints] = [np.zeros((0, 3), np.int64)]
@@ -60,7 +60,7 @@ def _is_convex(corners: Doubles, normals: Doubles) -> NDArray[np.bool_]:
 
 
 def _earcut(corners: Doubles, normal: Doubles) -> Ints | None:
-    """Triangles (F, 3) of one outline (n, 3) cut in its own plane; None where the outline has no area or crosses itself."""
+    """Triangles (F, 3) of one outline (n, 3), cut in its own plane; None where that has no area."""
     length = float(np.linalg.norm(normal))
     if not np.isfinite(length) or length == 0:
         return None

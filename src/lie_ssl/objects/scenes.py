@@ -5,8 +5,11 @@ Shape letters: V vertices, F triangles.
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 import trimesh
@@ -19,7 +22,7 @@ from trimesh.visual.texture import TextureVisuals
 from lie_ssl.errors import UserError
 from lie_ssl.objects.mesh import Mesh, join, make_mesh
 from lie_ssl.objects.polygons import triangulate
-from lie_ssl.objects.textures import Textures
+from lie_ssl.objects.textures import Textures, find_beside, warn_lost
 
 GREY = (0.7, 0.7, 0.7)
 Doubles = NDArray[np.float64]
@@ -27,13 +30,16 @@ Doubles = NDArray[np.float64]
 
 def read_scene(path: Path) -> Mesh:
     """All parts of a file, put where its scene graph puts them."""
+    for picture in _outside_pictures(path):
+        if find_beside(path, picture) is None:
+            warn_lost(path, picture, "it is missing")
     scene = trimesh.load_scene(path, process=False, resolver=FilePathResolver(str(path), allow_anywhere=True))
     parts = []
     for node in sorted(scene.graph.nodes_geometry):
         transform, name = scene.graph[node]
         part = scene.geometry[name]
         if isinstance(part, trimesh.Trimesh) and len(part.faces):
-            parts.append(_part(path, name, part, np.asarray(transform, np.float64)))
+            parts.append(_part(path, str(name), part, np.asarray(transform, np.float64)))
     if not parts:
         raise UserError("it has no faces")
     return parts[0] if len(parts) == 1 else join(parts)
@@ -56,9 +62,7 @@ def _part(path: Path, name: str, part: Any, transform: Doubles) -> Mesh:
     if isinstance(part.visual, TextureVisuals):
         return _textured(path, name, part, vertices, faces, linear)
     colours = _flat_colours(part.visual, faces)
-    return make_mesh(
-        vertices, faces, colours=_srgb(colours[..., :3], linear), opacity=colours[..., 3].mean(axis=1)
-    )
+    return make_mesh(vertices, faces, colours=_srgb(colours[..., :3], linear), opacity=colours[..., 3].mean(axis=1))
 
 
 def _textured(path: Path, name: str, part: Any, vertices: Doubles, faces: NDArray[np.int64], linear: bool) -> Mesh:
@@ -75,7 +79,11 @@ def _textured(path: Path, name: str, part: Any, vertices: Doubles, faces: NDArra
         alpha = textures.pictures[number][..., 3]
         cutoff = 255 * (material.alphaCutoff if material.alphaCutoff is not None else 0.5)
         alpha[:] = 255 if mode == "OPAQUE" else np.where(alpha >= cutoff, 255, 0)
-    factor = _factor(material, pbr, number >= 0)
+    # White is what glTF means where it gives no colour, but a lost picture was hardly that bright.
+    lost = image is not None and number < 0
+    factor = _factor(
+        material.baseColorFactor if pbr else None, (*GREY, 1.0) if lost or not (pbr or number >= 0) else (1.0,) * 4
+    )
     colours = np.broadcast_to(_srgb(factor[:3], linear), (len(faces), 3, 3))
     painted = part.visual.vertex_attributes.get("color") if hasattr(part.visual, "vertex_attributes") else None
     if painted is not None and len(painted) == len(vertices):
@@ -92,19 +100,28 @@ def _textured(path: Path, name: str, part: Any, vertices: Doubles, faces: NDArra
     )
 
 
+def _outside_pictures(path: Path) -> list[str]:
+    """The pictures beside the file that it names; trimesh passes over missing ones in silence."""
+    if path.suffix.lower() == ".gltf":
+        images = json.loads(path.read_bytes()).get("images", [])
+        names = [unquote(image["uri"]) for image in images if "uri" in image]
+        return [name for name in names if not name.startswith("data:")]
+    if path.suffix.lower() == ".ply":
+        with path.open("rb") as file:
+            header = file.read(4096).partition(b"end_header")[0].decode("latin-1")
+        return [name.strip() for name in re.findall(r"^comment TextureFile (.+)$", header, re.MULTILINE)]
+    return []
+
+
 def _is_dummy(material: Any, image: Any) -> bool:
     """trimesh paints what has no material with a one-pixel grey picture of its own."""
     return not isinstance(material, PBRMaterial) and image.size[0] * image.size[1] <= 4
 
 
-def _factor(material: Any, pbr: bool, textured: bool) -> Doubles:
+def _factor(given: NDArray[Any] | None, default: tuple[float, ...]) -> Doubles:
     """(4,) colour and opacity that multiply the texture, or stand alone."""
-    given = material.baseColorFactor if pbr else getattr(material, "diffuse", None)
-    if given is None:
-        # In glTF an absent factor is white; elsewhere nothing was said about the colour.
-        return np.ones(4) if textured or pbr else np.array([*GREY, 1.0])
-    value = _unit(np.asarray(given)).reshape(-1)
-    return np.concatenate([value, np.ones(4)])[:4] if len(value) == 3 else value[:4]
+    value = np.array(default) if given is None else _unit(np.asarray(given)).reshape(-1)
+    return np.concatenate([value, np.ones(1)])[:4]
 
 
 def _shine(material: Any) -> float:

@@ -70,7 +70,9 @@ class SweetHome3D:
         rows = manifest()
         missing = [row.entry.key for row in rows if row.model not in present.get(row.archive, ())]
         if len(missing) == len(rows):
-            raise UserError(f"The archives in {self.location} hold none of the known models: fetch {PACKAGE} 1.8 again.")
+            raise UserError(
+                f"The archives in {self.location} hold none of the known models: fetch {PACKAGE} 1.8 again."
+            )
         if missing and strict:
             raise UserError(f"{missing[0]} is not in this copy of {PACKAGE}: fetch version 1.8, or do without strict.")
         dropped = [Dropped(key, f"it is not in this copy of {PACKAGE}") for key in missing]
@@ -83,7 +85,9 @@ class SweetHome3D:
         archive, _, model = entry.key.partition(":")
         path = find_archives(self.location).get(archive)
         if path is None:
-            raise UserError(f"There is no archive {archive}.sh3f in {self.location or 'the cache'}: fetch {PACKAGE} again.")
+            raise UserError(
+                f"There is no archive {archive}.sh3f in {self.location or 'the cache'}: fetch {PACKAGE} again."
+            )
         mesh = _load(path, model)
         rotation = _rotations(path).get(model)
         return (mesh if rotation is None else turned(mesh, rotation)).normalised()
@@ -169,8 +173,9 @@ def _load(path: Path, model: str) -> Mesh:
     """A model and the pictures beside it, unpacked into a folder that is gone afterwards."""
     folder = f"{PurePosixPath(model).parent}/"
     with tempfile.TemporaryDirectory() as temporary, _open(path) as archive:
-        # Names that lead out of the folder are not worth a second thought: no honest archive has them.
-        members = [n for n in archive.namelist() if n.startswith(folder) and not n.endswith("/") and ".." not in n]
+        # zipfile makes names that lead upwards harmless, but no honest model needs them either.
+        inside = [n for n in archive.namelist() if n.startswith(folder) and not n.endswith("/")]
+        members = [n for n in inside if ".." not in PurePosixPath(n).parts]
         try:
             archive.extractall(temporary, members)
             # What pictures are missing is known, and the models were looked at without them.

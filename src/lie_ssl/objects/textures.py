@@ -52,12 +52,14 @@ class Textures:
         try:
             return read()
         except Exception as error:  # PIL throws many types at broken pictures, and none of them may stop a data set.
-            reason = str(error) if isinstance(error, FileNotFoundError) else "it cannot be read"
-            warnings.warn(
-                f"texture {printable(name)} of {self.model} is left out: {reason}; its faces keep their plain colour.",
-                stacklevel=2,
-            )
+            warn_lost(self.model, name, str(error) if isinstance(error, FileNotFoundError) else "it cannot be read")
             return None
+
+
+def warn_lost(model: Path, name: str, reason: str) -> None:
+    """Tells the user about one picture that the model has to do without."""
+    text = f"texture {printable(name)} of {model} is left out: {reason}; its faces keep their plain colour."
+    warnings.warn(text, stacklevel=3)
 
 
 def find_beside(model: Path, name: str, folders: tuple[str, ...] = (".",)) -> Path | None:

@@ -50,7 +50,9 @@ def scan_shapenet(root: Path) -> tuple[list[Model], list[Dropped]]:
     for folder in (f for f in _folders(root) if re.fullmatch(r"\d{8}", f.name)):
         found = []
         for inner in _folders(folder):
-            path = next((p for p in (inner / "models" / "model_normalized.obj", inner / "model.obj") if p.is_file()), None)
+            path = next(
+                (p for p in (inner / "models" / "model_normalized.obj", inner / "model.obj") if p.is_file()), None
+            )
             if path:
                 found.append(Model(SYNSETS.get(folder.name, folder.name), inner.name, path))
             else:
@@ -95,7 +97,7 @@ SCANS: dict[str, Scan] = {
 
 
 def recognise(root: Path) -> str:
-    """The layout of a tree, '' if it fits none; the special ones are tried before the plain one, which takes nearly all."""
+    """The layout of a tree, '' if it fits none; the plain one comes last, because it takes nearly everything."""
     return next((name for name, scan in SCANS.items() if scan(root)[0]), "")
 
 

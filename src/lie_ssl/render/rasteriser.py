@@ -41,38 +41,35 @@ class Rasteriser:
         self._visible = np.zeros((samples, samples), np.int32)
         self._extent = np.array([0, -1, 0, -1], np.int64)
         self._screen = np.empty((len(mesh.vertices), 3))
-        self._colours = srgb_to_linear(mesh.colours)
-        a, b, c = (mesh.vertices[mesh.faces[:, i]].astype(np.float64) for i in range(3))
-        self._face_normals = np.cross(b - a, c - a)
+        self._planes = np.zeros((len(mesh.faces), 10))
+        self._palette = np.zeros((len(mesh.faces), 4))
+        self._corners, self._kinds = _surfaces(mesh)
         self._atlas, self._texels = _pack(mesh.textures)
         has_holes = np.array([bool((t[..., 3] < 128).any()) for t in mesh.textures] + [False])
         self._cutout = has_holes[mesh.texture]  # the last entry answers for texture -1
         self._background = srgb_to_linear(np.array(settings.background)).astype(np.float64)
         self._encode = _encoding(dtype)
-        self._empty = self._background_pixel()
+        # A copy of a whole picture is many times faster than filling in one pixel over and over.
+        self._empty = np.broadcast_to(
+            self._background_pixel(), (settings.size, settings.size, settings.channels)
+        ).copy()
 
     def draw(self, view: View, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """One frame (size, size, channels)."""
         s, m = self.settings, self.mesh
         if out is None:
             out = np.empty((s.size, s.size, s.channels), self._encode.dtype)
-        out[:] = self._empty
+        np.copyto(out, self._empty)
         matrix = camera_matrix(view)
-        light = light_direction(view)
-        half_way = light + np.array([0.0, 0.0, 1.0])
-        # The lights are turned into object axes once, in place of every normal into camera axes.
-        back = matrix.T / max(view.scale, 1e-12)
         kernels.clear(self._depth, self._visible, self._extent)
         kernels.project(m.vertices, matrix, s.distance, s.focal, s.size * s.supersample / 2, self._screen)
         kernels.find_visible(
             self._screen, m.faces, m.opacity, self._cutout, m.uv, m.texture, self._atlas, self._texels,
-            self._depth, self._visible, self._extent,
+            self._planes, self._depth, self._visible, self._extent,
         )  # fmt: skip
         kernels.shade(
-            self._screen, m.faces, self._face_normals, m.normals, self._colours, m.shine, m.uv, m.texture,
-            self._atlas, self._texels, _turned(back, light), _turned(back, half_way / np.sqrt((half_way**2).sum())),
-            _turned(back, np.array([0.0, 1.0, 0.0])), hue_matrix(view.hue), view.hue % 360 != 0,
-            self._background, self._visible, self._extent, self._encode, out,
+            self._planes, self._corners, self._kinds, m.texture, self._atlas, self._texels, _lamps(view, matrix),
+            view.hue % 360 != 0, self._background, self._palette, self._visible, self._extent, self._encode, out,
         )  # fmt: skip
         return out
 
@@ -80,12 +77,11 @@ class Rasteriser:
         linear = self._background
         if self.settings.grey:
             linear = np.array([0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]])
-        return self._encode[(linear * (TABLE - 1) + 0.5).astype(int)]
+        pixel: NDArray[Any] = self._encode[(linear * (TABLE - 1) + 0.5).astype(int)]
+        return pixel
 
 
-def rasterise(
-    mesh: Mesh, views: Sequence[View], settings: RenderSettings, dtype: DType = "uint8"
-) -> NDArray[Any]:
+def rasterise(mesh: Mesh, views: Sequence[View], settings: RenderSettings, dtype: DType = "uint8") -> NDArray[Any]:
     """(len(views), size, size, channels) frames of one mesh."""
     rasteriser = Rasteriser(mesh, settings, dtype)
     out = np.empty((len(views), settings.size, settings.size, settings.channels), dtype)
@@ -94,9 +90,30 @@ def rasterise(
     return out
 
 
-def _turned(matrix: NDArray[np.float64], vector: NDArray[np.float64]) -> NDArray[np.float64]:
+def _surfaces(mesh: Mesh) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+    """What shading needs: (F, 28) rows of normals, linear colours, uv, shine and face normal; (F,) kinds of faces."""
+    n = len(mesh.faces)
+    a, b, c = (mesh.vertices[mesh.faces[:, i]].astype(np.float64) for i in range(3))
+    columns = [mesh.normals, srgb_to_linear(mesh.colours), mesh.uv, mesh.shine, np.cross(b - a, c - a)]
+    corners = np.concatenate([np.asarray(x, np.float32).reshape(n, -1) for x in columns], axis=1)
+    flat = (mesh.normals == mesh.normals[:, :1]).all(axis=(1, 2))
+    plain = (mesh.colours == mesh.colours[:, :1]).all(axis=(1, 2))
+    kinds = np.where(flat & plain, kernels.ONE_COLOUR, kernels.VARYING)
+    return np.ascontiguousarray(corners), np.where(mesh.texture >= 0, kernels.TEXTURED, kinds).astype(np.uint8)
+
+
+def _lamps(view: View, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(6, 3) directions of the light, the highlight and the sky, and the matrix of the hue.
+
+    The directions are turned into object axes once, in place of every normal into camera axes.
+    """
+    light = light_direction(view)
+    half_way = light + np.array([0.0, 0.0, 1.0])
+    directions = np.stack([light, half_way / np.sqrt((half_way**2).sum()), np.array([0.0, 1.0, 0.0])])
+    back = matrix / view.scale
     # Written out: a BLAS product may round differently on another processor.
-    return matrix[:, 0] * vector[0] + matrix[:, 1] * vector[1] + matrix[:, 2] * vector[2]
+    turned = directions[:, :1] * back[0] + directions[:, 1:2] * back[1] + directions[:, 2:] * back[2]
+    return np.concatenate([turned, hue_matrix(view.hue)])
 
 
 def _pack(textures: Sequence[NDArray[np.uint8]]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
@@ -105,6 +122,6 @@ def _pack(textures: Sequence[NDArray[np.uint8]]) -> tuple[NDArray[np.int64], NDA
         return np.zeros((1, 3), np.int64), np.zeros((1, 4), np.float32)
     starts = np.cumsum([0, *(t.shape[0] * t.shape[1] for t in textures)])
     atlas = np.array([[start, *t.shape[:2]] for start, t in zip(starts, textures, strict=False)], np.int64)
-    texels = np.concatenate([t.reshape(-1, 4) for t in textures]).astype(np.float32) / 255
+    texels = np.concatenate([t.reshape(-1, 4) for t in textures]).astype(np.float32) / np.float32(255)
     texels[:, :3] = srgb_to_linear(texels[:, :3])
     return atlas, texels

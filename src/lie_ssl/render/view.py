@@ -81,7 +81,8 @@ def camera_matrix(view: View) -> Matrix:
 def light_direction(view: View) -> Matrix:
     """(3,) unit vector towards the light, in camera axes: the lamp stands with the camera, not with the object."""
     key = np.array([-0.45, 0.7, 0.85])
-    return turn(1, view.light) @ (key / np.linalg.norm(key))
+    direction: Matrix = turn(1, view.light) @ (key / np.linalg.norm(key))
+    return direction
 
 
 def hue_matrix(degrees: float) -> Matrix:

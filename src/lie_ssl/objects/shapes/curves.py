@@ -1,9 +1,8 @@
-"""Curves and outlines that the solids are made from. 2D outlines are (N, 2) in the x-y plane, anticlockwise, not closed."""
+"""Curves and outlines that the solids are made from. Outlines are (N, 2) in the x-y plane, anticlockwise, not closed."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +23,8 @@ def spline(points: ArrayLike, n: int = 24, closed: bool = False) -> Array:
     i = np.minimum(u.astype(int), k - 1 if closed else k - 2)
     f = (u - i)[:, None]
     a, b, c, d = padded[i], padded[i + 1], padded[i + 2], padded[i + 3]
-    return 0.5 * (2 * b + (c - a) * f + (2 * a - 5 * b + 4 * c - d) * f**2 + (3 * b - a - 3 * c + d) * f**3)
+    curve: Array = 0.5 * (2 * b + (c - a) * f + (2 * a - 5 * b + 4 * c - d) * f**2 + (3 * b - a - 3 * c + d) * f**3)
+    return curve
 
 
 def arc(radius: float, start: float, end: float, n: int = 12) -> Array:
@@ -47,9 +47,7 @@ def rectangle(width: float, height: float, round: float = 0.0, n: int = 4) -> Ar
         return np.array([[x, -y], [x, y], [-x, y], [-x, -y]], np.float64)
     corners = [(width / 2 - r, -height / 2 + r), (width / 2 - r, height / 2 - r)]
     corners += [(-x, -y) for x, y in corners]
-    return np.concatenate(
-        [arc(r, -90 + 90 * i, 90 * i, n + 1) + np.array(corner) for i, corner in enumerate(corners)]
-    )
+    return np.concatenate([arc(r, -90 + 90 * i, 90 * i, n + 1) + np.array(corner) for i, corner in enumerate(corners)])
 
 
 def polygon(radius: float, n: int, start: float = 90.0) -> Array:
@@ -57,7 +55,7 @@ def polygon(radius: float, n: int, start: float = 90.0) -> Array:
     return arc(radius, start, start + 360 * (n - 1) / n, n)
 
 
-def lift(points: ArrayLike, z: float | Sequence[float] = 0.0) -> Array:
+def lift(points: ArrayLike, z: ArrayLike = 0.0) -> Array:
     """(N, 2) points in the x-y plane -> (N, 3), at depth `z`."""
     p = np.asarray(points, np.float64)
     return np.column_stack([p, np.broadcast_to(np.asarray(z, np.float64), (len(p),))])

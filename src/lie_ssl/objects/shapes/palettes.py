@@ -1,7 +1,7 @@
 """Named palettes, shared by all classes so that colour does not give the class away.
 
-A colour is (hue in degrees, saturation, value). ``any`` is every family together and the right pick for the main body of
-almost everything; ``wood``, ``metal`` and the like are for the parts that would look wrong in any other colour.
+A colour is (hue in degrees, saturation, value). ``any`` is every family together and the right pick for the main body
+of almost everything; ``wood``, ``metal`` and the like are for the parts that would look wrong in any other colour.
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ _BRIGHT: list[HSV] = [
     (190, 0.75, 0.75), (215, 0.8, 0.7), (250, 0.6, 0.65), (285, 0.6, 0.6), (325, 0.65, 0.75),
 ]  # fmt: skip
 _PASTEL: list[HSV] = [(hue, 0.28, 0.9) for hue in (0, 30, 55, 100, 150, 190, 220, 265, 320)]
-_DARK: list[HSV] = [(10, 0.6, 0.35), (30, 0.5, 0.3), (110, 0.5, 0.28), (200, 0.5, 0.3), (230, 0.55, 0.32), (290, 0.4, 0.3)]
+_DARK: list[HSV] = [
+    (10, 0.6, 0.35),
+    (30, 0.5, 0.3),
+    (110, 0.5, 0.28),
+    (200, 0.5, 0.3),
+    (230, 0.55, 0.32),
+    (290, 0.4, 0.3),
+]
 _NEUTRAL: list[HSV] = [(40, 0.04, 0.92), (210, 0.04, 0.8), (210, 0.05, 0.55), (220, 0.06, 0.32), (220, 0.08, 0.14)]
 _WOOD: list[HSV] = [(24, 0.62, 0.36), (26, 0.6, 0.5), (29, 0.55, 0.62), (33, 0.45, 0.75), (14, 0.6, 0.32)]
 _METAL: list[HSV] = [(215, 0.05, 0.72), (215, 0.07, 0.55), (40, 0.08, 0.66), (44, 0.5, 0.72), (22, 0.5, 0.6)]

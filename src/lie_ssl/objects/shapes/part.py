@@ -75,7 +75,9 @@ class Part:
     def paint(self, colour: Colour, shine: float | None = None) -> Part:
         """All pieces in one colour (sRGB, 0 to 1); `shine` 0 is matt, 1 like polished metal."""
         return Part(
-            tuple(Piece(p.vertices, p.faces, colour, p.shine if shine is None else shine, p.crease) for p in self.pieces)
+            tuple(
+                Piece(p.vertices, p.faces, colour, p.shine if shine is None else shine, p.crease) for p in self.pieces
+            )
         )
 
     def bounds(self) -> tuple[Array, Array]:

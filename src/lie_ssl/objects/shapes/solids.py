@@ -69,7 +69,7 @@ def tube(path: ArrayLike, radius: float | Sequence[float], n: int = 8, closed: b
 
 def rod(start: ArrayLike, end: ArrayLike, radius: float, top: float | None = None, n: int = 8) -> Part:
     """A straight, closed rod between two points; `top` is the radius at the far end."""
-    return tube([start, end], [radius, radius if top is None else top], n)
+    return tube(np.array([start, end], np.float64), [radius, radius if top is None else top], n)
 
 
 def slab(outline: ArrayLike, thickness: float, holes: Sequence[ArrayLike] = (), crease: float = 40.0) -> Part:

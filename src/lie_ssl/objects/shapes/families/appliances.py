@@ -1,4 +1,4 @@
-"""Kitchen and laundry machines: dishwasher, microwave, stove, washing machine. The front is towards +z, the foot at y = 0."""
+"""Kitchen and laundry machines: dishwasher, microwave, stove, washing machine. They stand on y = 0."""
 
 from __future__ import annotations
 
@@ -6,19 +6,10 @@ import numpy as np
 
 from lie_ssl.objects.shapes.curves import ellipse, rectangle, spline
 from lie_ssl.objects.shapes.draw import Draw
+from lie_ssl.objects.shapes.families.vessels import distinct
 from lie_ssl.objects.shapes.part import Colour, Part, joined
 from lie_ssl.objects.shapes.registry import shape
 from lie_ssl.objects.shapes.solids import ball, box, cylinder, lathe, rod, slab, tube
-
-
-def _other(draw: Draw, taken: Colour, palette: str = "paint") -> Colour:
-    """A colour that can be told from the one already taken."""
-    colour = draw.colour(palette)
-    for _ in range(20):
-        if sum(abs(a - b) for a, b in zip(colour, taken, strict=True)) > 0.6:
-            break
-        colour = draw.colour(palette)
-    return colour
 
 
 def _crate(width: float, height: float, depth: float, wall: float = 0.05) -> Part:
@@ -34,9 +25,17 @@ def _feet(width: float, depth: float, height: float) -> Part:
     return foot.mirror("x").mirror("z")
 
 
+def _rear(width: float, height: float, depth: float) -> Part:
+    """What is behind a machine that stands on y = 0: a cover plate and a hose."""
+    plate = box(0.75 * width, 0.6 * height, 0.04).at(0, 0.45 * height, -depth / 2)
+    knots = [(0.3, 0.85, 0.0), (0.3, 0.8, 0.1), (0.25, 0.4, 0.12), (0.3, 0.1, 0.07)]
+    hose = tube(spline([(x * width, y * height, -depth / 2 - z) for x, y, z in knots], 8), 0.035, 6)
+    return plate.paint((0.6, 0.61, 0.63), 0.4) + hose.paint((0.2, 0.2, 0.22), 0.2)
+
+
 def _knob(radius: float, turned: float, deep: float = 0.06) -> Part:
     """A dial facing the front, with a grip that shows how far it is turned."""
-    grip = box(0.35 * radius, 1.9 * radius, deep, 0.1 * radius).at(z=deep).rot(z=turned)
+    grip = box(0.35 * radius, 1.9 * radius, deep).at(z=deep).rot(z=turned)
     return cylinder(radius, deep, n=14).rot(x=90).at(z=deep / 2) + grip
 
 
@@ -49,7 +48,8 @@ def _bar(width: float, stand: float, thick: float = 0.03) -> Part:
 def _pull(style: str, width: float) -> Part:
     """A door handle in front of z = 0: a round bar, a bent bow, or a shelf to reach behind."""
     if style == "bow":
-        return tube(spline([(-width / 2, 0, -0.01), (-0.35 * width, 0, 0.09), (0.35 * width, 0, 0.09), (width / 2, 0, -0.01)], 9), 0.035, 7)  # fmt: skip
+        half = [(0.5 * width, 0.0, -0.01), (0.35 * width, 0.0, 0.09)]
+        return tube(spline([*half, *[(-x, y, z) for x, y, z in half[::-1]]], 9), 0.035, 7)
     if style == "shelf":
         return box(width, 0.05, 0.11).at(z=0.05) + box(width, 0.11, 0.03).at(y=-0.03, z=0.1)
     return _bar(width, 0.09, 0.032)
@@ -58,8 +58,9 @@ def _pull(style: str, width: float) -> Part:
 def _plates(width: float, depth: float, draw: Draw) -> Part:
     """A wire basket with a row of plates and two cups."""
     wire = draw.colour("metal")
-    rim = joined(rod((-width / 2, y, depth / 2), (width / 2, y, depth / 2), 0.015, n=5).mirror("z") for y in (0.0, 0.16))
-    rim += joined(rod((width / 2, y, -depth / 2), (width / 2, y, depth / 2), 0.015, n=5).mirror() for y in (0.0, 0.16))
+    along = rod((-width / 2, 0, depth / 2), (width / 2, 0, depth / 2), 0.015, n=5).mirror("z")
+    rim = along + rod((width / 2, 0, -depth / 2), (width / 2, 0, depth / 2), 0.015, n=5).mirror()
+    rim += rim.at(y=0.16)
     posts = rod((0, 0, depth / 2), (0, 0.16, depth / 2), 0.012, n=5).row(7, dx=width / 6)
     floor = box(width, 0.015, depth)
     count = draw.whole("plates", 3, 5)
@@ -71,7 +72,7 @@ def _plates(width: float, depth: float, draw: Draw) -> Part:
 
 def _dishwasher_panel(width: float, height: float, draw: Draw, body: Colour) -> Part:
     """The strip of buttons and the display, about the origin, facing the front."""
-    face = box(width, height, 0.06).paint(_other(draw, body), 0.4)
+    face = box(width, height, 0.06).paint(distinct(draw, body), 0.4)
     lamp = box(0.26 * width, 0.55 * height, 0.03).at(z=0.03)
     side = draw.pick("display", [-1.0, 0.0, 1.0])
     buttons = cylinder(0.22 * height, 0.05, n=10).rot(x=90).at(z=0.04).row(draw.whole("buttons", 3, 5), dx=0.09 * width)
@@ -81,7 +82,7 @@ def _dishwasher_panel(width: float, height: float, draw: Draw, body: Colour) -> 
 
 @shape("dishwasher")
 def dishwasher(draw: Draw) -> Part:
-    """A dishwasher, its door shut, ajar or open with plates in the basket; full, slim or low; panel, handle, plinth vary."""
+    """A dishwasher, shut or open with plates in its baskets; full, slim or low; panel, handle and plinth vary."""
     kind = draw.pick("kind", ["full", "slim", "low"], [3, 2, 1])
     width = draw.number("width", 0.95, 1.1) * {"full": 1.0, "slim": 0.76, "low": 1.0}[kind]
     height = draw.number("height", 1.15, 1.35) * (0.75 if kind == "low" else 1.0)
@@ -90,23 +91,24 @@ def dishwasher(draw: Draw) -> Part:
     colour = draw.colour()
     door_colour = draw.colour() if draw.chance("other door", 0.4) else colour
     inner = height - plinth
-    angle = draw.pick("door", [0.0, draw.number("angle", 60, 92)], [1, 2])
-    shell = (_crate(width, inner, depth).at(y=plinth) + box(width + 0.03, 0.05, depth + 0.05).at(y=height)).paint(colour, 0.4)
+    angle = draw.number("angle", 60, 92) if draw.chance("open", 0.58) else 0.0
+    shell = _crate(width, inner, depth).at(y=plinth) + box(width + 0.03, 0.05, depth + 0.05).at(y=height)
+    shell = shell.paint(colour, 0.4) + _rear(width, inner, depth).at(y=plinth)
     shell += box(0.94 * width, plinth + 0.02, 0.9 * depth).at(y=plinth / 2, z=-0.04).paint(draw.colour("black"), 0.2)
     lining = _crate(width - 0.08, inner - 0.08, depth - 0.1, 0.02).at(y=plinth + 0.04, z=0.04)
     shell += lining.paint(draw.colour("metal"), 0.6)
     door = box(width - 0.02, inner - strip - 0.02, 0.08, 0.02).at(y=(inner - strip) / 2).paint(door_colour, 0.4)
     door += _dishwasher_panel(width - 0.02, strip, draw, door_colour).at(y=inner - strip / 2)
-    lining_inside = box(width - 0.16, inner - 0.2, 0.02).at(y=inner / 2 - 0.04, z=-0.045).paint(draw.colour("metal"), 0.6)
-    lining_inside += (box(0.22, 0.2, 0.02).at(y=0.55 * inner, x=0.1, z=-0.06)).paint(draw.colour("black"), 0.3)
+    steel = box(width - 0.16, inner - 0.2, 0.02).at(0, inner / 2 - 0.04, -0.045).paint(draw.colour("metal"), 0.6)
+    steel += box(0.22, 0.2, 0.02).at(0.1, 0.55 * inner, -0.06).paint(draw.colour("black"), 0.3)
     grip = _pull(draw.pick("handle", ["bar", "bow", "shelf"]), draw.number("handle width", 0.5, 0.85) * width)
-    door += lining_inside + grip.at(y=inner - strip - 0.1, z=0.04).paint(draw.colour("metal"), 0.8)
+    door += steel + grip.at(y=inner - strip - 0.1, z=0.04).paint(draw.colour("metal"), 0.8)
     if draw.chance("badge", 0.6):
         badge = cylinder(0.13, 0.03, n=16) + cylinder(0.08, 0.05, n=14)
         door += badge.rot(x=90).at(0.27 * width, 0.2 * inner, 0.045).paint(draw.colour(), 0.4)
-    basket = _plates(width - 0.2, depth - 0.25, draw)
-    out = 0.35 * depth if angle else 0.0
-    racks = basket.at(y=plinth + 0.12, z=out) + (basket.at(y=plinth + 0.55 * inner, z=0.5 * out) if kind != "low" else Part())
+    basket, out = _plates(width - 0.2, depth - 0.25, draw), 0.35 * depth
+    racks = basket.at(0, plinth + 0.12, out)
+    racks += basket.at(0, plinth + 0.55 * inner, 0.5 * out) if kind != "low" else Part()
     return shell + (racks if angle else Part()) + door.rot(x=angle).at(y=plinth + 0.01, z=depth / 2 + 0.05)
 
 
@@ -116,38 +118,42 @@ def _keypad(width: float, height: float, draw: Draw, body: Colour) -> Part:
     style = draw.pick("controls", ["keys", "dials", "dial and keys"])
     if style == "dials":
         knob = _knob(0.27 * width, draw.number("dial", -120, 120))
-        return lamp + (knob.at(y=0.08 * height) + knob.rot(z=70).at(y=-0.27 * height)).paint(_other(draw, body), 0.5)
+        return lamp + (knob.at(y=0.08 * height) + knob.rot(z=70).at(y=-0.27 * height)).paint(distinct(draw, body), 0.5)
     rows = 4 if style == "keys" else 2
     keys = box(0.19 * width, 0.08 * height, 0.04).row(3, dx=0.28 * width).row(rows, dy=0.13 * height)
-    keys = keys.at(y=-0.02 * height if rows == 4 else 0.13 * height).paint(_other(draw, (0.1, 0.1, 0.1)), 0.3)
+    keys = keys.at(y=-0.02 * height if rows == 4 else 0.13 * height).paint(distinct(draw, (0.1, 0.1, 0.1)), 0.3)
     if rows == 4:
         start = box(0.75 * width, 0.1 * height, 0.04).at(y=-0.4 * height)
         return lamp + keys + start.paint(draw.colour("bright"), 0.3)
-    return lamp + keys + _knob(0.3 * width, draw.number("dial", -120, 120)).at(y=-0.22 * height).paint(_other(draw, body), 0.5)
+    dial = _knob(0.3 * width, draw.number("dial", -120, 120)).at(y=-0.22 * height)
+    return lamp + keys + dial.paint(distinct(draw, body), 0.5)
 
 
 @shape("microwave")
 def microwave(draw: Draw) -> Part:
-    """A microwave oven: window on the left, display and keys or dials on the right, handle, feet; shut or open, food inside."""
+    """A microwave oven: window on the left, keys or dials on the right; shut, or open with food inside."""
     width, height = draw.number("width", 1.35, 1.75), draw.number("height", 0.75, 0.95)
     depth, share = draw.number("depth", 0.75, 1.0), draw.number("door share", 0.68, 0.76)
     colour, corner = draw.colour(), draw.number("corner", 0.0, 0.09)
     front, black = depth / 2, draw.colour("black")
-    hull = slab(rectangle(width, height, corner), depth, [rectangle(share * width - 0.14, height - 0.16) - np.array([(1 - share) * width / 2, 0])])
-    oven = hull.at(y=height / 2).paint(colour, 0.4)
+    hole = rectangle(share * width - 0.14, height - 0.16) - np.array([(1 - share) * width / 2, 0])
+    oven = slab(rectangle(width, height, corner), depth, [hole]).at(y=height / 2).paint(colour, 0.4)
     oven += box(width - 0.04, height - 0.04, 0.06, corner).at(y=height / 2, z=-front - 0.02).paint(black, 0.1)
     oven += box(0.02, 0.03, 0.4 * depth).row(4, dy=0.09).at(width / 2, 0.6 * height, -0.15 * depth).paint(black, 0.1)
     door_width, left = share * width, -width / 2
-    face = slab(rectangle(door_width, height - 0.02, corner), 0.08).paint(_other(draw, colour, "any") if draw.chance("other door", 0.5) else colour, 0.4)
-    hole = rectangle(0.74 * door_width, 0.62 * height, draw.pick("window corner", [0.0, 0.06, 0.16]))
-    face += slab(hole, 0.11).at(x=-0.04 * door_width).paint(draw.colour("glass"), 0.9)
+    door_colour = distinct(draw, colour, palette="any") if draw.chance("other door", 0.5) else colour
+    face = slab(rectangle(door_width, height - 0.02, corner), 0.08).paint(door_colour, 0.4)
+    pane = rectangle(0.74 * door_width, 0.62 * height, draw.pick("window corner", [0.0, 0.06, 0.16]))
+    face += slab(pane, 0.11).at(x=-0.04 * door_width).paint(draw.colour("glass"), 0.9)
     style = draw.pick("handle", ["bar", "bow", "shelf"])
     face += _pull(style, 0.7 * height).rot(z=90).at(x=0.43 * door_width, z=0.04).paint(draw.colour("metal"), 0.8)
-    swing = draw.pick("door", [0.0, draw.number("angle", 55, 110)], [3, 1])
+    swing = draw.number("angle", 55, 110) if draw.chance("open", 0.25) else 0.0
     oven += face.at(door_width / 2, height / 2, 0.02).rot(y=-swing).at(left, 0, front + 0.04)
     pad = (1 - share) * width
-    board = box(pad - 0.02, height - 0.02, 0.08, corner).paint(_other(draw, colour), 0.4) + box(0.86 * pad, 0.9 * height, 0.1, 0.02).paint(black, 0.5)
-    oven += (board + _keypad(0.8 * pad, 0.85 * height, draw, black).at(z=0.05)).at((width - pad) / 2, height / 2, front + 0.05)
+    board = box(pad - 0.02, height - 0.02, 0.08, corner).paint(distinct(draw, colour), 0.4)
+    board += box(0.86 * pad, 0.9 * height, 0.1, 0.02).paint(black, 0.5)
+    board += _keypad(0.8 * pad, 0.85 * height, draw, black).at(z=0.05)
+    oven += board.at((width - pad) / 2, height / 2, front + 0.05)
     if swing:
         dish = lathe([(0, 0), (0.3, 0), (0.36, 0.05), (0, 0.03)], 16).paint(draw.colour("glass"), 0.8)
         dish += ball(0.2, 12).size(1, 0.8, 1).at(y=0.1).paint(draw.colour(), 0.3)
@@ -165,7 +171,8 @@ def _burner(style: str, radius: float, metal: Colour, glow: Colour) -> Part:
     disc = lathe([(0, 0), (radius, 0), (radius, 0.035), (0, 0.035)], 18)
     if style == "plate":
         return disc.paint(black, 0.3) + cylinder(0.3 * radius, 0.01, n=12).at(y=0.045).paint(glow, 0.3)
-    rings = joined(lathe([(k * radius, 0.03), (k * radius + 0.045, 0.05), (k * radius + 0.09, 0.03)], 18) for k in (0.2, 0.65))
+    bump = [(0.0, 0.03), (0.045, 0.05), (0.09, 0.03)]
+    rings = joined(lathe([(k * radius + x, y) for x, y in bump], 18) for k in (0.2, 0.65))
     return disc.size(1.12, 0.8, 1.12).paint(black, 0.4) + rings.paint(glow, 0.3)
 
 
@@ -177,50 +184,61 @@ def _pot(draw: Draw) -> Part:
     return pot.paint(draw.colour(), 0.7) + ears.paint(draw.colour("black"), 0.3)
 
 
-def _oven_door(width: float, height: float, draw: Draw, colour: Colour, name: str) -> Part:
+def _hob(width: float, depth: float, draw: Draw, metal: Colour) -> Part:
+    """The cooking top, lying on y = 0, with four or six burners and perhaps a pot."""
+    plate = box(width + 0.02, 0.05, depth + 0.04, 0.01).at(y=0.015)
+    hob = plate.paint(draw.colour("black") if draw.chance("dark top", 0.6) else metal, 0.7)
+    style, glow = draw.pick("hob", ["coil", "gas", "plate"]), draw.pick("glow", [(0.8, 0.2, 0.1), (0.6, 0.6, 0.62)])
+    columns, small = 3 if width > 1.2 else 2, draw.number("small burner", 0.6, 0.85)
+    radius, spread = min(0.19, 0.38 * width / columns), width * (0.33 if columns == 3 else 0.25)
+    for i, x in enumerate(np.linspace(-spread, spread, columns)):
+        behind, ahead = (small, 1.0) if i % 2 else (1.0, small)
+        hob += _burner(style, behind * radius, metal, glow).at(x, 0.045, -0.24 * depth)
+        hob += _burner(style, ahead * radius, metal, glow).at(x, 0.045, 0.22 * depth)
+    if draw.chance("pot", 0.45):
+        hob += _pot(draw).at(-spread, 0.1 if style == "gas" else 0.08, 0.22 * depth)
+    return hob
+
+
+def _oven_door(width: float, height: float, draw: Draw, colour: Colour, metal: Colour) -> Part:
     """A door with a window and a handle above it, about the origin, facing the front."""
-    round_window = draw.pick(f"{name} window", [0.0, 0.05, 0.12])
-    pane = slab(rectangle(0.7 * width, 0.5 * height, round_window), 0.11).at(y=-0.08 * height).paint(draw.colour("black"), 0.9)
-    grip = _pull(draw.pick(f"{name} handle", ["bar", "bow"]), 0.8 * width).at(y=0.36 * height, z=0.04)
-    return box(width, height, 0.08, 0.02).paint(colour, 0.4) + pane + grip.paint(draw.colour("metal"), 0.8)
+    round_window = draw.pick("oven window", [0.0, 0.05, 0.12])
+    pane = slab(rectangle(0.7 * width, 0.5 * height, round_window), 0.11).at(y=-0.08 * height)
+    grip = _pull(draw.pick("oven handle", ["bar", "bow"]), 0.8 * width).at(y=0.36 * height, z=0.04).paint(metal, 0.8)
+    return box(width, height, 0.08, 0.02).paint(colour, 0.4) + pane.paint(draw.colour("black"), 0.9) + grip
 
 
 @shape("stove")
 def stove(draw: Draw) -> Part:
-    """A cooker: coils, gas or plates on top, knobs, one or two ovens with windows; a drawer, a back panel, a pot may be there."""
-    width, height, depth = draw.number("width", 0.9, 1.35), draw.number("height", 1.0, 1.2), draw.number("depth", 0.85, 1.0)
+    """A cooker: coils, gas or plates, knobs, one or two ovens with windows; perhaps a drawer, a back panel, a pot."""
+    width, height = draw.number("width", 0.9, 1.35), draw.number("height", 1.0, 1.2)
+    depth = draw.number("depth", 0.85, 1.0)
     colour, dark, metal = draw.colour(), draw.colour("black"), draw.colour("metal")
     foot, strip = draw.number("foot", 0.05, 0.12), draw.number("control strip", 0.15, 0.2)
     front = depth / 2
     stove = box(width, height - foot, depth).at(y=(height + foot) / 2).paint(colour, 0.4)
     stove += _feet(width, depth, foot).at(y=foot).paint(dark)
-    stove += box(width + 0.02, 0.05, depth + 0.04, 0.01).at(y=height + 0.015).paint(dark if draw.chance("glass top", 0.6) else metal, 0.7)
-    hob, glow = draw.pick("hob", ["coil", "gas", "plate"]), draw.pick("glow", [(0.8, 0.2, 0.1), (0.6, 0.6, 0.62)])
-    across, small = (3 if width > 1.2 else 2), draw.number("small burner", 0.6, 0.85)
-    radius = min(0.19, 0.38 * width / across)
-    for i, x in enumerate(np.linspace(-1, 1, across) * width * (0.33 if across == 3 else 0.25)):
-        back = radius * (small if i % 2 else 1.0)
-        stove += _burner(hob, back, metal, glow).at(x, height + 0.045, -0.24 * depth)
-        stove += _burner(hob, radius * (1.0 if i % 2 else small), metal, glow).at(x, height + 0.045, 0.22 * depth)
+    stove += (_rear(width, height - foot, depth) + _hob(width, depth, draw, metal).at(y=height - foot)).at(y=foot)
     panel = draw.pick("back", ["none", "panel", "lid"])
     if panel != "none":
         tall = draw.number("back height", 0.22, 0.34) + (0.3 if panel == "lid" else 0.0)
         stove += box(width, tall, 0.07, 0.04).at(y=height + tall / 2, z=-front + 0.03).paint(colour, 0.4)
-        stove += box(0.35 * width, 0.1, 0.03).at(y=height + tall - 0.11, z=-front + 0.07).paint(draw.colour("glass"), 0.8)
+        clock = box(0.35 * width, 0.1, 0.03).at(0, height + tall - 0.11, -front + 0.07)
+        stove += clock.paint(draw.colour("glass"), 0.8)
     knobs, top = draw.whole("knobs", 4, 6), height - strip
     knob = _knob(0.055, draw.number("knob", -90, 90)).row(knobs, dx=0.8 * width / knobs)
-    stove += box(width - 0.02, strip - 0.03, 0.05).at(y=top + strip / 2, z=front + 0.02).paint(_other(draw, colour), 0.5)
+    face = box(width - 0.02, strip - 0.03, 0.05).at(0, top + strip / 2, front + 0.02)
+    stove += face.paint(distinct(draw, colour), 0.5)
     stove += knob.at(y=top + strip / 2, z=front + 0.04).paint(dark if draw.chance("dark knobs") else metal, 0.5)
     low = foot + (draw.number("drawer", 0.16, 0.24) if draw.chance("has drawer", 0.5) else 0.02)
     if low > foot + 0.05:
-        stove += box(width - 0.04, low - foot - 0.03, 0.06, 0.01).at(y=(low + foot) / 2, z=front + 0.02).paint(colour, 0.4)
+        drawer = box(width - 0.04, low - foot - 0.03, 0.06, 0.01).at(0, (low + foot) / 2, front + 0.02)
+        stove += drawer.paint(colour, 0.4)
         stove += _bar(0.4 * width, 0.06, 0.022).at(y=(low + foot) / 2, z=front + 0.05).paint(metal, 0.8)
     door_colour = draw.colour() if draw.chance("other doors", 0.35) else colour
     ovens = 2 if width > 1.15 and draw.chance("two ovens", 0.7) else 1
-    door = _oven_door(width / ovens - 0.05, top - low - 0.03, draw, door_colour, "oven")
+    door = _oven_door(width / ovens - 0.05, top - low - 0.03, draw, door_colour, metal)
     stove += door.row(ovens, dx=width / ovens).at(y=(top + low) / 2, z=front + 0.03)
-    if draw.chance("pot", 0.45):
-        stove += _pot(draw).at(-0.25 * width, height + 0.08 + 0.02 * (hob == "gas"), 0.22 * depth)
     return stove.on()
 
 
@@ -234,7 +252,7 @@ def _porthole(radius: float, draw: Draw, body: Colour) -> Part:
     if style == "bow":
         grip = tube(spline([(0.86, 0.3, 0.15), (0.95, 0.2, 0.32), (0.95, -0.2, 0.32), (0.86, -0.3, 0.15)], 8), 0.06, 6)
     hinge = box(0.2, 0.5, 0.18).at(-1.0, 0, 0.08)
-    door = ring.rot(x=90).paint(_other(draw, body), 0.7) + glass.rot(x=90).paint(draw.colour("glass"), 0.9)
+    door = ring.rot(x=90).paint(distinct(draw, body), 0.7) + glass.rot(x=90).paint(draw.colour("glass"), 0.9)
     return (door + (grip + hinge).paint(draw.colour("metal"), 0.6)).size(radius, radius, 0.6 * radius)
 
 
@@ -245,7 +263,7 @@ def _laundry_controls(width: float, height: float, draw: Draw, body: Colour) -> 
     dial = _knob(0.38 * height, draw.number("dial", -140, 140))
     lamp = box(0.26 * width, 0.5 * height, 0.07)
     order = draw.pick("order", [(-0.32, 0.02, 0.31), (-0.32, 0.36, 0.1), (0.32, 0.0, -0.3)])
-    marked = drawer.at(x=order[0] * width).paint(_other(draw, body), 0.4)
+    marked = drawer.at(x=order[0] * width).paint(distinct(draw, body), 0.4)
     marked += dial.at(x=order[1] * width, z=0.02).paint(draw.colour("metal"), 0.7)
     return strip + marked + lamp.at(x=order[2] * width).paint(draw.colour("black"), 0.8)
 
@@ -256,33 +274,36 @@ def _washer(width: float, height: float, depth: float, draw: Draw, colour: Colou
     radius = min(0.46 * width - 0.04, 0.46 * (height - strip) - 0.04) * draw.number("porthole", 0.72, 0.95)
     front, middle = depth / 2, (height - strip) * draw.number("porthole height", 0.5, 0.54)
     body = box(width, height, depth, 0.03).at(y=height / 2).paint(colour, 0.4)
-    body += box(width + 0.02, 0.05, depth + 0.03).at(y=height).paint(_other(draw, colour) if draw.chance("other top", 0.3) else colour, 0.4)
+    top_colour = distinct(draw, colour) if draw.chance("other top", 0.3) else colour
+    body += box(width + 0.02, 0.05, depth + 0.03).at(y=height).paint(top_colour, 0.4) + _rear(width, height, depth)
     body += _laundry_controls(width - 0.02, strip - 0.04, draw, colour).at(y=height - strip / 2 - 0.03, z=front + 0.02)
     door = _porthole(radius, draw, colour)
     collar = slab(ellipse(2 * radius, 2 * radius), 0.06).paint(draw.colour("metal"), 0.5)
     collar += slab(ellipse(1.6 * radius, 1.6 * radius), 0.09).paint(draw.colour("black"), 0.3)
     if swing:
-        wash = joined(ball(0.3 * radius, 8).at(x * radius, y * radius).paint(draw.colour(), 0.1) for x, y in ((-0.3, -0.3), (0.3, -0.25), (0, 0)))  # fmt: skip
+        places = ((-0.3, -0.3), (0.3, -0.25), (0, 0))
+        wash = joined(ball(0.3 * radius, 8).at(x * radius, y * radius).paint(draw.colour(), 0.1) for x, y in places)
         collar += wash.size(1, 1, 0.5).at(z=0.03)
     collar += door.at(x=radius).rot(y=-swing).at(x=-radius, z=0.05)
-    flap = box(0.2, 0.12, 0.05, 0.01).at(0.34 * width, 0.09, front).paint(_other(draw, colour), 0.3)
+    flap = box(0.2, 0.12, 0.05, 0.01).at(0.34 * width, 0.09, front).paint(distinct(draw, colour), 0.3)
     return body + collar.at(y=middle, z=front) + flap
 
 
 @shape("washing machine")
 def washing_machine(draw: Draw) -> Part:
-    """A front loader with porthole, soap drawer and dial: slim or wide, shut or open, on feet, a plinth drawer or under a dryer."""
+    """A front loader with porthole, soap drawer and dial; shut or open; on feet, on a drawer or under a dryer."""
     width, height = draw.number("width", 0.9, 1.05), draw.number("height", 1.1, 1.35)
     depth = draw.number("depth", 0.65, 1.0)
     colour = draw.colour()
-    swing = draw.pick("door", [0.0, draw.number("angle", 75, 130)], [3, 1.2])
+    swing = draw.number("angle", 75, 130) if draw.chance("open", 0.3) else 0.0
     machine = _washer(width, height, depth, draw, colour, swing)
     stand = draw.pick("stand", ["feet", "plinth", "dryer"], [5, 2, 1])
     if stand == "plinth":
         low = draw.number("plinth", 0.2, 0.32)
-        chest = box(width, low, depth).at(y=-low / 2).paint(_other(draw, colour), 0.4)
+        chest = box(width, low, depth).at(y=-low / 2).paint(distinct(draw, colour), 0.4)
         chest += (box(width - 0.08, low - 0.08, 0.05).at(y=-low / 2, z=depth / 2)).paint(colour, 0.4)
-        return (machine + chest + _bar(0.5 * width, 0.07).at(y=-low / 2, z=depth / 2 + 0.02).paint(draw.colour("metal"), 0.8)).on()
+        grip = _bar(0.5 * width, 0.07).at(0, -low / 2, depth / 2 + 0.02).paint(draw.colour("metal"), 0.8)
+        return (machine + chest + grip).on()
     machine += _feet(width, depth, 0.07).paint(draw.colour("black"), 0.2)
     if stand == "dryer":
         machine += _washer(width, 0.95 * height, depth, draw, draw.colour(), 0.0).at(y=height + 0.04)

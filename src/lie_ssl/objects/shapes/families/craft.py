@@ -24,13 +24,13 @@ def _rib(x: float, y: float, z: float, chord: float, thick: float) -> NDArray[np
     return np.column_stack([x + along * chord, y + height * thick * chord, np.full(8, z)])
 
 
-def _wing(root: float, tip: float, span: float, sweep: float, lift_: float, thick: float = 0.13) -> Part:
+def _wing(root: float, tip: float, span: float, sweep: float, rise: float, thick: float = 0.13) -> Part:
     """One wing towards +z: chords at root and tip, and how far the tip lies back and up."""
-    return loft([_rib(0, 0, 0, root, thick), _rib(-sweep, lift_, span, tip, thick)], crease=60)
+    return loft([_rib(0, 0, 0, root, thick), _rib(-sweep, rise, span, tip, thick)], crease=60)
 
 
 def _fuselage(long: float, radius: float, nose: float, tail: float, rise: float) -> Part:
-    """A round body from -long/2 to long/2; `nose` and `tail` are the lengths of the tapered ends, `rise` lifts the tail."""
+    """A round body; `nose` and `tail` are the lengths of its tapered ends, `rise` lifts the end of the tail."""
     x0, x1 = -long / 2, long / 2
     steps = [(x0, 0.12, rise), (x0 + tail * 0.5, 0.62, rise * 0.5), (x0 + tail, 1.0, 0.0), (x1 - nose, 1.0, 0.0)]
     steps += [(x1 - nose * 0.5, 0.86, -0.02), (x1 - nose * 0.15, 0.5, -0.05), (x1, 0.1, -0.06)]
@@ -43,10 +43,9 @@ def _fuselage(long: float, radius: float, nose: float, tail: float, rise: float)
 
 def _propeller(draw: Draw, radius: float, paint: Colour) -> Part:
     """Blades in the y-z plane with a spinner towards +x."""
-    blades = draw.whole("blades", 2, 4)
-    blade = box(0.025, radius, 0.1, 0.01).rot(y=25).at(y=radius / 2).ring(blades, "x").rot(x=20).paint(DARK, 0.4)
+    blade = box(0.025, radius, 0.1, 0.01).rot(y=25).at(y=radius / 2).ring(draw.whole("blades", 2, 4), "x")
     spinner = lathe([(0, -0.06), (0.08, -0.06), (0.06, 0.06), (0, 0.14)], 10).rot(z=-90)
-    return blade + spinner.paint(paint, 0.5)
+    return blade.rot(x=20).paint(DARK, 0.4) + spinner.paint(paint, 0.5)
 
 
 @shape("airplane")
@@ -55,14 +54,13 @@ def airplane(draw: Draw) -> Part:
     kind = draw.pick("kind", ["airliner", "light", "biplane", "fighter", "twin"], [3, 2, 2, 2, 1.5])
     long = draw.number("length", 2.0, 2.5) * (1.1 if kind == "airliner" else 0.9)
     radius = draw.number("girth", 0.13, 0.18) * {"fighter": 0.85, "light": 1.1, "biplane": 1.15}.get(kind, 1.0)
-    paint, second, glass = draw.colour(), draw.colour(), draw.colour("glass")
-    blunt = kind in ("light", "biplane")
-    nose = long * (draw.number("nose", 0.06, 0.12) if blunt else draw.number("nose", 0.14, 0.2) + 0.15 * (kind == "fighter"))
+    paint, second, blunt = draw.colour(), draw.colour(), kind in ("light", "biplane")
+    nose = long * (draw.number("nose", 0.06, 0.12) + (0 if blunt else 0.23 if kind == "fighter" else 0.08))
     body = _fuselage(long, radius, nose, long * draw.number("tail", 0.3, 0.45), 0.35).paint(paint, 0.5)
     body += _tail(draw, kind, long, radius, second) + _main_wings(draw, kind, long, radius, second)
     body += _plane_engines(draw, kind, long, radius, second)
-    body += _plane_windows(draw, kind, long, radius, nose, glass)
-    if kind in ("light", "biplane") or draw.chance("wheels_out", 0.4):
+    body += _plane_windows(draw, kind, long, radius, nose, draw.colour("glass"))
+    if blunt or draw.chance("wheels_out", 0.4):
         body += _undercarriage(draw, blunt, long, radius)
     if draw.chance("stripe", 0.6):
         stripe = box(long * 0.55, radius * 0.28, radius * 2.06).at(long * 0.02, -radius * 0.1)
@@ -74,21 +72,23 @@ def _main_wings(draw: Draw, kind: str, long: float, radius: float, paint: Colour
     """The wings, low or high, straight or swept; two pairs with struts for a biplane."""
     span = draw.number("span", 0.95, 1.25) * {"fighter": 0.65, "biplane": 0.9}.get(kind, 1.0)
     chord = draw.number("chord", 0.36, 0.5) * {"fighter": 1.9, "airliner": 1.15}.get(kind, 0.85)
-    sweep = {"airliner": draw.number("sweep", 0.35, 0.6), "fighter": chord * 0.8}.get(kind, draw.number("sweep", 0.0, 0.08))
+    sweep = draw.number("sweep", 0.0, 1.0)
+    sweep = {"airliner": 0.35 + 0.25 * sweep, "fighter": chord * 0.8}.get(kind, 0.08 * sweep)
     tip = chord * (0.2 if kind == "fighter" else draw.number("taper", 0.35, 0.6) if kind == "airliner" else 0.75)
     front = long * (0.1 if kind in ("airliner", "fighter") else 0.2)
     if kind == "biplane":
-        gap = radius * draw.number("wing_gap", 2.4, 3.2)
+        gap, z = radius * draw.number("wing_gap", 2.4, 3.2), span * 0.75
         pair = _wing(chord, tip, span, sweep, 0.03, 0.1)
         wings = pair.at(front, -radius * 0.7) + pair.at(front + 0.06, gap - radius * 0.7)
-        struts = joined(rod((front - d, -radius * 0.7, span * 0.75), (front - d + 0.05, gap - radius * 0.65, span * 0.75), 0.018, n=5) for d in (0.08, chord * 0.6))
-        cabane = rod((front - 0.15, radius * 0.6, 0.08), (front - 0.1, gap - radius * 0.65, 0.14), 0.018, n=5)
-        return wings.mirror("z").paint(paint, 0.4) + (struts + cabane).mirror("z").paint(DARK)
-    high = draw.chance("high_wing", 0.6 if kind in ("light", "twin") else 0.0)
+        low, high = -radius * 0.7, gap - radius * 0.65
+        struts = joined(rod((front - d, low, z), (front - d + 0.05, high, z), 0.018, n=5) for d in (0.08, chord * 0.6))
+        struts += rod((front - 0.15, radius * 0.6, 0.08), (front - 0.1, high, 0.14), 0.018, n=5)
+        return wings.mirror("z").paint(paint, 0.4) + struts.mirror("z").paint(DARK)
+    raised = draw.chance("high_wing", 0.6 if kind in ("light", "twin") else 0.0)
     wing = _wing(chord, tip, span, sweep, draw.number("dihedral", 0.02, 0.16), 0.1 if kind != "fighter" else 0.06)
-    wing = wing.at(front, radius * 0.85 if high else -radius * 0.45)
+    wing = wing.at(front, radius * 0.85 if raised else -radius * 0.45)
     parts = wing.mirror("z").paint(paint, 0.4)
-    if high:
+    if raised:
         brace = rod((front - 0.15, -radius * 0.6, radius * 0.7), (front - 0.15, radius * 0.9, span * 0.5), 0.02, n=5)
         parts += brace.mirror("z").paint(STEEL, 0.5)
     return parts
@@ -104,7 +104,8 @@ def _tail(draw: Draw, kind: str, long: float, radius: float, paint: Colour) -> P
     if form == "t-tail" and kind != "fighter":
         return (fin.at(back, radius * 0.2) + plane.at(back - 0.2, radius * 0.2 + high * 0.97)).paint(paint, 0.4)
     if form == "twin fins":
-        fins = fin.size(1, 0.8, 1).rot(x=12).at(back, radius * 0.2, radius * 1.1 if kind == "fighter" else 0.36).mirror("z")
+        apart = radius * 1.1 if kind == "fighter" else 0.36
+        fins = fin.size(1, 0.8, 1).rot(x=12).at(back, radius * 0.2, apart).mirror("z")
         return (fins + plane.at(back, radius * 0.25)).paint(paint, 0.4)
     return (fin.at(back, radius * 0.2) + plane.at(back - 0.02, radius * 0.3)).paint(paint, 0.4)
 
@@ -116,19 +117,23 @@ def _plane_engines(draw: Draw, kind: str, long: float, radius: float, paint: Col
         ring = cylinder(radius * 0.9, 0.1, n=14).rot(z=90).at(long / 2 - 0.03, -radius * 0.05)
         return ring.paint(paint, 0.5) + _propeller(draw, prop, paint).at(long / 2 + 0.08, -radius * 0.05)
     if kind == "fighter":
-        nozzle = lathe([(0, 0.02), (0.7, 0), (0.85, 0.3), (0, 0.3)], 12).size(radius).rot(z=-90).at(-long / 2 - 0.06, radius * 0.2)
+        nozzle = lathe([(0, 0.02), (0.7, 0), (0.85, 0.3), (0, 0.3)], 12).size(radius).rot(z=-90)
+        nozzle = nozzle.at(-long / 2 - 0.06, radius * 0.2)
         scoop = box(long * 0.3, radius * 0.9, radius * 0.6).at(0, -radius * 0.15, radius * 0.85).mirror("z")
-        missile = lathe([(0, -0.25), (0.03, -0.25), (0.03, 0.18), (0, 0.28)], 7).rot(z=-90).at(-long * 0.1, -radius * 0.8, 0.42)
+        missile = lathe([(0, -0.25), (0.03, -0.25), (0.03, 0.18), (0, 0.28)], 7).rot(z=-90)
+        missile = missile.at(-long * 0.1, -radius * 0.8, 0.42)
         return nozzle.paint(DARK, 0.5) + scoop.paint(paint, 0.4) + missile.mirror("z").paint(STEEL, 0.5)
     size = draw.number("engine", 0.08, 0.11)
-    pod = lathe([(0, 0.15), (0.5, 0.0), (0.9, 0.9), (1, 1.8), (0.95, 3.2), (0.8, 3.3), (0.78, 2.9), (0, 2.9)], 12).size(size).rot(z=-90)
+    steps = [(0, 0.15), (0.5, 0.0), (0.9, 0.9), (1, 1.8), (0.95, 3.2), (0.8, 3.3), (0.78, 2.9), (0, 2.9)]
+    pod = lathe(steps, 12).size(size).rot(z=-90)
     if kind == "twin":
         nacelle = ball(1, 10).size(size * 3.2, size, size).at(long * 0.16, 0.0, 0.38).paint(paint, 0.4)
         return (nacelle + _propeller(draw, prop * 0.8, paint).at(long * 0.16 + size * 3.3, 0, 0.38)).mirror("z")
     if draw.chance("tail_engines", 0.35):
         return pod.at(-long * 0.34, radius * 0.55, radius * 0.9 + size).mirror("z").paint(paint, 0.5)
     places = [0.42] + ([0.72] if draw.chance("four_engines", 0.4) else [])
-    return joined(pod.at(long * 0.06 - 0.35 * z, -radius * 0.85, z) for z in places).mirror("z").paint(draw.colour(), 0.5)
+    pods = joined(pod.at(long * 0.06 - 0.35 * z, -radius * 0.85, z) for z in places)
+    return pods.mirror("z").paint(draw.colour(), 0.5)
 
 
 def _plane_windows(draw: Draw, kind: str, long: float, radius: float, nose: float, glass: Colour) -> Part:
@@ -138,15 +143,17 @@ def _plane_windows(draw: Draw, kind: str, long: float, radius: float, nose: floa
     if kind == "biplane":
         well = cylinder(radius * 0.6, 0.05, n=10).at(-long * 0.02, radius * 0.98).paint(DARK)
         head = ball(radius * 0.4, 8).at(-long * 0.03, radius * 1.35).paint(draw.colour("wood"))
-        return well + head + box(0.03, radius * 0.6, radius * 0.9).rot(z=20).at(long * 0.06, radius * 1.2).paint(glass, 0.8)
+        screen = box(0.03, radius * 0.6, radius * 0.9).rot(z=20).at(long * 0.06, radius * 1.2)
+        return well + head + screen.paint(glass, 0.8)
     if kind == "light":
         hood = slab([(-0.34, 0), (0.3, 0), (0.12, 0.16), (-0.12, 0.16)], radius * 1.5).at(long * 0.16, radius * 0.7)
         return hood.paint(glass, 0.8)
-    edge = long / 2 - nose
-    screen = box(0.1, radius * 0.4, radius * 1.5, 0.02).rot(z=-25).at(edge + nose * 0.36, radius * 0.62).paint(glass, 0.8)
+    edge = long / 2 - nose * 0.64
+    screen = box(0.1, radius * 0.4, radius * 1.5, 0.02).rot(z=-25).at(edge, radius * 0.62)
     n = draw.whole("windows", 6, 10)
     step = long * 0.5 / n
-    return screen + box(step * 0.5, radius * 0.34, radius * 1.94).row(n, dx=step).at(long * 0.03, radius * 0.36).paint(glass, 0.6)
+    row = box(step * 0.5, radius * 0.34, radius * 1.94).row(n, dx=step).at(long * 0.03, radius * 0.36)
+    return (screen + row).paint(glass, 0.7)
 
 
 def _undercarriage(draw: Draw, tail_dragger: bool, long: float, radius: float) -> Part:
@@ -158,7 +165,8 @@ def _undercarriage(draw: Draw, tail_dragger: bool, long: float, radius: float) -
     third = -long * 0.42 if tail_dragger else long * 0.36
     drop = -radius * 0.25 if tail_dragger else -radius * 0.6 - leg
     post = rod((third, 0, 0), (third, drop, 0), 0.02, n=5).paint(STEEL, 0.5)
-    return main.mirror("z").at(x=long * (0.2 if tail_dragger else -0.05)) + post + wheel.size(0.7 if tail_dragger else 1).at(third, drop)
+    main = main.mirror("z").at(x=long * (0.2 if tail_dragger else -0.05))
+    return main + post + wheel.size(0.7 if tail_dragger else 1).at(third, drop)
 
 
 def _hull(long: float, beam: float, deep: float, sheer: float, stern: float, round_: float) -> Part:
@@ -167,7 +175,8 @@ def _hull(long: float, beam: float, deep: float, sheer: float, stern: float, rou
     for t in np.linspace(0, 1, 9):
         half = beam / 2 * (stern + (1 - stern) * min(1.0, t / 0.4)) * (1 - max(0.0, (t - 0.45) / 0.55) ** 2.2) + 0.012
         top, keel = sheer * max(0.0, t - 0.3) ** 2 * 2, -deep * (1 - 0.75 * max(0.0, (t - 0.6) / 0.4) ** 2)
-        side = [(top, half), (keel * 0.45, half * (0.75 + 0.2 * round_)), (keel * 0.85, half * (0.35 + 0.3 * round_)), (keel, 0.0)]
+        low, knee = half * (0.35 + 0.3 * round_), half * (0.75 + 0.2 * round_)
+        side = [(top, half), (keel * 0.45, knee), (keel * 0.85, low), (keel, 0.0)]
         ring = [*side, *[(y, -z) for y, z in side[-2::-1]]]
         rake = 0.12 * long * max(0.0, t - 0.6) * 2.5
         sections.append([((t - 0.5) * long + rake * (y - keel) / deep, y, z) for y, z in ring][::-1])
@@ -186,8 +195,8 @@ def boat(draw: Draw) -> Part:
     body = hull.paint(paint, 0.4)
     if draw.chance("bottom_paint", 0.6):
         body += hull.size(0.94, 0.62, 1.02).at(0, -deep * 0.4).paint(draw.colour(), 0.3)
-    deck = hull.size(0.96, 0.3, 0.88).at(y=0.02).paint(draw.colour("wood") if draw.chance("wood_deck") else draw.colour(), 0.2)
-    body += deck
+    planks = draw.colour("wood") if draw.chance("wood_deck") else draw.colour()
+    body += hull.size(0.96, 0.3, 0.88).at(y=0.02).paint(planks, 0.2)
     build = {"sail": _sailing, "row": _rowing, "speed": _speedboat, "fishing": _trawler, "tug": _tug}[kind]
     return body + build(draw, long, beam, second)
 
@@ -218,24 +227,27 @@ def _sailing(draw: Draw, long: float, beam: float, paint: Colour) -> Part:
     if rig == "two masts":
         back = -long * 0.32
         mast += rod((back, 0, 0), (back, tall * 0.62, 0), 0.028, n=6)
-        parts += sail([(back - 0.03, 0.25), (back - 0.42, 0.27), (back - 0.05, tall * 0.6), (back - 0.03, tall * 0.58)], belly).paint(cloth, 0.1)
+        corners = [(back - 0.03, 0.25), (back - 0.42, 0.27), (back - 0.05, tall * 0.6), (back - 0.03, tall * 0.58)]
+        parts += sail(corners, belly).paint(cloth, 0.1)
     flag = slab([(0, 0), (-0.26, -0.07), (0, -0.14)], 0.02).at(x, tall + 0.08).paint(draw.colour("bright"))
     cabin = box(long * 0.24, 0.14, beam * 0.5, 0.05).at(x - 0.14, 0.12).paint(paint, 0.4)
-    return parts + mast.paint(draw.colour("wood"), 0.3) + flag + cabin + box(long * 0.16, 0.06, beam * 0.52).at(x - 0.14, 0.13).paint(DARK, 0.6)
+    cabin += box(long * 0.16, 0.06, beam * 0.52).at(x - 0.14, 0.13).paint(DARK, 0.6)
+    return parts + mast.paint(draw.colour("wood"), 0.3) + flag + cabin
 
 
 def _rowing(draw: Draw, long: float, beam: float, paint: Colour) -> Part:
     """Thwarts across a dark well, and a pair of oars; some with a small outboard motor."""
     wood, angle = draw.colour("wood"), draw.number("oar_angle", 15, 45)
     well = slab(ellipse(long * 0.72, beam * 0.74, 18), 0.06).rot(x=90).at(-long * 0.06, 0.07).paint(DARK)
-    thwarts = box(0.18, 0.06, beam * 0.92).row(draw.whole("thwarts", 2, 4), dx=long * 0.2).at(-long * 0.08, 0.12).paint(paint)
+    thwarts = box(0.18, 0.06, beam * 0.92).row(draw.whole("thwarts", 2, 4), dx=long * 0.2).at(-long * 0.08, 0.12)
     reach = draw.number("oar", 0.9, 1.2)
     oar = rod((0, 0, -0.3), (0, 0, reach), 0.028, n=6) + box(0.16, 0.03, 0.4, 0.01).at(0, 0, reach + 0.12)
     oars = oar.rot(x=14).rot(y=-angle).at(-0.05, 0.22, beam * 0.48).mirror("z").paint(wood, 0.2)
-    rim = tube([(long * (0.5 * math.cos(a) - 0.06) * 0.76, 0.09, beam * 0.39 * math.sin(a)) for a in np.linspace(0, 2 * math.pi, 20, endpoint=False)], 0.03, 5, closed=True)
-    parts = well + thwarts + oars + rim.paint(paint)
+    rim = tube(lift(ellipse(long * 0.76, beam * 0.78, 20)), 0.03, 5, closed=True).rot(x=90).at(-long * 0.05, 0.09)
+    parts = well + oars + (thwarts + rim).paint(paint)
     if draw.chance("outboard", 0.4):
-        parts += (box(0.2, 0.26, 0.2, 0.06).at(y=0.24) + box(0.08, 0.6, 0.08).at(y=-0.1)).at(-long * 0.52).paint(DARK, 0.5)
+        motor = box(0.2, 0.26, 0.2, 0.06).at(y=0.24) + box(0.08, 0.6, 0.08).at(y=-0.1)
+        parts += motor.at(-long * 0.52).paint(DARK, 0.5)
     return parts
 
 
@@ -245,17 +257,22 @@ def _speedboat(draw: Draw, long: float, beam: float, paint: Colour) -> Part:
     seats = seat.row(draw.whole("seat_rows", 1, 2), dx=0.45).at(-long * 0.1).mirror("z").paint(draw.colour(), 0.3)
     well = box(long * 0.42, 0.06, beam * 0.7).at(-long * 0.1, 0.06).paint(DARK)
     lean, x = draw.number("screen_lean", 0.1, 0.26), long * 0.12
-    base = [(x - 0.25, 0.06, beam * 0.4), (x, 0.06, beam * 0.3), (x + 0.1, 0.06, 0), (x, 0.06, -beam * 0.3), (x - 0.25, 0.06, -beam * 0.4)]
+    z, w = beam * 0.3, beam * 0.4
+    base = [(x - 0.25, 0.06, w), (x, 0.06, z), (x + 0.1, 0.06, 0), (x, 0.06, -z), (x - 0.25, 0.06, -w)]
     screen = sheet([base, [(a - lean, b + 0.26, c * 0.9) for a, b, c in base]]).paint(draw.colour("glass"), 0.8)
     bow = box(long * 0.26, 0.1, beam * 0.16).at(long * 0.28, 0.06).paint(paint, 0.5)
     stern = -long * 0.5
     if draw.pick("engine", ["outboard", "hatch"]) == "outboard":
-        motor = box(0.24, 0.3, 0.26, 0.08).at(y=0.22) + box(0.1, 0.7, 0.1).at(y=-0.15) + box(0.06, 0.2, 0.06).rot(x=40).at(-0.08, -0.46)
+        motor = box(0.24, 0.3, 0.26, 0.08).at(y=0.22) + box(0.1, 0.7, 0.1).at(y=-0.15)
+        motor += box(0.06, 0.2, 0.06).rot(x=40).at(-0.08, -0.46)
         motor = motor.at(stern - 0.06).paint(DARK, 0.6)
     else:
         motor = box(0.4, 0.2, beam * 0.6, 0.05).at(stern + 0.34, 0.12).paint(paint, 0.5)
-    arch = tube(spline([(0, 0, beam * 0.4), (-0.1, 0.42, beam * 0.3), (-0.1, 0.42, -beam * 0.3), (0, 0, -beam * 0.4)], 10), 0.03, 6)
-    return well + seats + screen + bow + motor + (arch.at(stern + 0.55, 0.05).paint(STEEL, 0.6) if draw.chance("arch") else Part())
+    parts = well + seats + screen + bow + motor
+    if draw.chance("arch"):
+        arch = tube(spline([(0, 0, w), (-0.1, 0.42, z), (-0.1, 0.42, -z), (0, 0, -w)], 10), 0.03, 6)
+        parts += arch.at(stern + 0.55, 0.05).paint(STEEL, 0.6)
+    return parts
 
 
 def _wheelhouse(draw: Draw, long: float, wide: float, tall: float, paint: Colour) -> Part:
@@ -263,21 +280,22 @@ def _wheelhouse(draw: Draw, long: float, wide: float, tall: float, paint: Colour
     walls = box(long, tall, wide).at(y=tall / 2).paint(paint, 0.4)
     panes = box(long * 0.34, tall * 0.36, wide + 0.03).row(2, dx=long * 0.46).at(y=tall * 0.66)
     panes += box(long + 0.03, tall * 0.36, wide * 0.36).row(2, dz=wide * 0.46).at(y=tall * 0.66)
-    return walls + panes.paint(draw.colour("glass"), 0.7) + box(long * 1.18, 0.05, wide * 1.15).at(y=tall).paint(draw.colour())
+    roof = box(long * 1.18, 0.05, wide * 1.15).at(y=tall).paint(draw.colour())
+    return walls + panes.paint(draw.colour("glass"), 0.7) + roof
 
 
 def _trawler(draw: Draw, long: float, beam: float, paint: Colour) -> Part:
-    """Wheelhouse fore or aft, a mast with a boom, crates or a net drum on deck, a rail."""
-    aft = -1 if draw.chance("house_aft", 0.4) else 1
-    tall = draw.number("house", 0.45, 0.65)
+    """Wheelhouse fore or aft, a mast with a boom, crates or a net drum on deck, a lifebuoy."""
+    aft, tall = -1 if draw.chance("house_aft", 0.4) else 1, draw.number("house", 0.45, 0.65)
     house = _wheelhouse(draw, long * 0.22, beam * 0.6, tall, paint).at(aft * long * 0.14, 0.03)
     place, high = -aft * long * 0.1, draw.number("mast", 0.9, 1.3)
     mast = rod((place, 0, 0), (place, high, 0), 0.035, 0.02, n=6)
     mast += rod((place, 0.3, 0), (place - aft * 0.6, high * 0.85, 0), 0.025, n=5)
     mast += rod((place - aft * 0.6, high * 0.85, 0), (place - aft * 0.6, 0.35, 0), 0.012, n=4)
     if draw.chance("net_drum"):
-        load = cylinder(0.15, beam * 0.5, n=12).rot(x=90).at(-aft * long * 0.3, 0.2).paint(draw.colour())
-        load += cylinder(0.2, 0.04, n=12).rot(x=90).at(-aft * long * 0.3, 0.2, beam * 0.26).mirror("z").paint(STEEL, 0.5)
+        load = cylinder(0.15, beam * 0.5, n=12).paint(draw.colour())
+        load += cylinder(0.2, 0.04, n=12).at(y=beam * 0.26).mirror("y").paint(STEEL, 0.5)
+        load = load.rot(x=90).at(-aft * long * 0.3, 0.2)
     else:
         load = box(0.2, 0.18, 0.2).row(2, dz=0.24).row(2, dx=0.24).at(-aft * long * 0.3, 0.12).paint(draw.colour())
     ring = tube(lift(ellipse(0.22, 0.22, 12)), 0.035, 5, closed=True).at(aft * long * 0.14, tall * 0.28, beam * 0.32)
@@ -290,8 +308,8 @@ def _tug(draw: Draw, long: float, beam: float, paint: Colour) -> Part:
     holes = cylinder(0.06, beam * 0.66, n=8).rot(x=90).row(3, dx=long * 0.12).at(0, 0.2).paint(DARK, 0.6)
     bridge = _wheelhouse(draw, long * 0.2, beam * 0.5, draw.number("bridge", 0.32, 0.44), paint).at(long * 0.08, 0.32)
     tall, lean = draw.number("funnel", 0.5, 0.8), draw.number("funnel_lean", 0, 12)
-    colour = draw.colour("bright")
-    funnel = cylinder(0.12, tall, n=14).paint(colour, 0.4) + cylinder(0.128, tall * 0.22, n=14).at(y=tall * 0.4).paint(DARK)
+    funnel = cylinder(0.12, tall, n=14).paint(draw.colour("bright"), 0.4)
+    funnel += cylinder(0.128, tall * 0.22, n=14).at(y=tall * 0.4).paint(DARK)
     funnel += cylinder(0.126, tall * 0.14, n=14).at(y=tall * 0.12).paint(draw.colour("white"))
     funnels = funnel.rot(z=lean).row(draw.whole("funnels", 1, 2), dx=0.3).at(-long * 0.12, 0.3 + tall / 2)
     tyre = tube(lift(ellipse(0.17, 0.17, 10)), 0.035, 5, closed=True).row(draw.whole("fenders", 3, 5), dx=0.26)
@@ -305,7 +323,6 @@ def rocket(draw: Draw) -> Part:
     tall = draw.number("height", 1.5, 2.0) * (1.0 if kind == "storybook" else 1.2)
     radius, paint, second = draw.number("girth", 0.24, 0.38), draw.colour(), draw.colour()
     radius *= 1.1 if kind == "storybook" else 0.8
-    nose_long = radius * draw.number("nose", 1.4, 2.8)
     top = radius * (draw.number("step", 0.5, 0.75) if kind == "stepped" else draw.number("shoulder", 0.7, 0.95))
     neck = tall * draw.number("neck", 0.5, 0.68)
     if kind == "storybook":
@@ -313,17 +330,20 @@ def rocket(draw: Draw) -> Part:
     else:
         wall = np.array([(radius, 0), (radius, neck), (top, neck + radius * 0.5), (top, tall)])
     hull = lathe([(0, 0), *[(float(r), float(y)) for r, y in wall], (0, tall)], 20).paint(paint, 0.5)
-    body = hull + _nose(draw, top, nose_long).at(y=tall).paint(second, 0.5) + _nozzles(draw, radius)
+    body = (
+        hull
+        + _nose(draw, top, radius * draw.number("nose", 1.4, 2.8)).at(y=tall).paint(second, 0.5)
+        + _nozzles(draw, radius)
+    )
     body += _fins(draw, radius * (0.8 if kind == "storybook" else 1.0), tall).paint(second, 0.4)
-    body += _portholes(draw, tall, radius, kind, neck, top)
+    body += _portholes(draw, tall, radius, tall * 0.68 if kind == "storybook" else neck * 0.85)
     if draw.chance("bands", 0.6):
         r, y = (radius * 0.95, tall * 0.24) if kind == "storybook" else (radius, neck * draw.number("band", 0.6, 0.9))
         body += cylinder(r + 0.012, tall * 0.05, n=20).at(y=y).paint(draw.colour("bright"), 0.4)
     if kind == "boosters":
-        size = radius * draw.number("booster", 0.45, 0.65)
-        long = tall * draw.number("booster_length", 0.45, 0.65)
-        tank = lathe([(0, 0), (size * 1.1, 0), (size, 0.15), (size, long), (size * 0.5, long + size), (0, long + size * 1.8)], 12)
-        tanks = tank.at(x=radius + size * 0.9).ring(draw.pick("booster_count", [2, 4]), "y")
+        size, long = radius * draw.number("booster", 0.45, 0.65), tall * draw.number("booster_length", 0.45, 0.65)
+        steps = [(0, 0), (size * 1.1, 0), (size, 0.15), (size, long), (size * 0.5, long + size), (0, long + size * 1.8)]
+        tanks = lathe(steps, 12).at(x=radius + size * 0.9).ring(draw.pick("booster_count", [2, 4]), "y")
         body += tanks.at(y=-0.05).paint(draw.colour(), 0.4)
     return body
 
@@ -343,39 +363,38 @@ def _nose(draw: Draw, radius: float, long: float) -> Part:
 def _nozzles(draw: Draw, radius: float) -> Part:
     """One or several bells below, with or without a flame."""
     n, size = draw.pick("nozzles", [1, 3, 4]), radius * draw.number("nozzle", 0.5, 0.75)
-    bell = lathe([(0, 0.02), (0.5, 0.02), (0.6, -0.15), (1, -0.7), (0.9, -0.7), (0.4, -0.2), (0, -0.2)], 12).paint((0.25, 0.25, 0.28), 0.6)
+    steps = [(0, 0.02), (0.5, 0.02), (0.6, -0.15), (1, -0.7), (0.9, -0.7), (0.4, -0.2), (0, -0.2)]
+    bell = lathe(steps, 12).paint((0.25, 0.25, 0.28), 0.6)
     if draw.chance("flame", 0.3):
         bell += lathe([(0, -2.0), (0.5, -1.3), (0.75, -0.8), (0.4, -0.5), (0, -0.5)], 10).paint((0.95, 0.6, 0.15), 0.0)
-    if n == 1:
-        return bell.size(size)
-    return bell.size(size * 0.6).at(x=radius * 0.5).ring(n, "y")
+    return bell.size(size) if n == 1 else bell.size(size * 0.6).at(x=radius * 0.5).ring(n, "y")
 
 
 def _fins(draw: Draw, radius: float, tall: float) -> Part:
     """Three or four fins: swept down as legs, triangular, or clipped."""
-    form, n = draw.pick("fin_form", ["swept", "triangle", "clipped"]), draw.whole("fins", 3, 4)
+    form, drop = draw.pick("fin_form", ["swept", "triangle", "clipped"]), draw.number("fin_drop", 0.05, 0.25)
     span, high = draw.number("fin_span", 0.2, 0.36), tall * draw.number("fin_height", 0.2, 0.36)
-    drop = draw.number("fin_drop", 0.05, 0.25)
+    leg = [(0, high), (span * 0.7, high * 0.5), (span, -drop), (span * 0.8, -drop), (span * 0.4, 0.05), (0, 0.08)]
     outlines = {
-        "swept": spline([(0, high), (span * 0.7, high * 0.5), (span, -drop), (span * 0.8, -drop), (span * 0.4, 0.05), (0, 0.08)], 12),
+        "swept": spline(leg, 12),
         "triangle": np.array([(0, 0.0), (span, -0.02), (0, high)]),
         "clipped": np.array([(0, 0.02), (span, -0.06), (span, high * 0.4), (0, high)]),
     }
-    return slab(outlines[form] + np.array([radius - 0.06, 0]), 0.05).ring(n, "y").rot(y=draw.number("fin_turn", 0, 60))
+    fin = slab(outlines[form] + np.array([radius - 0.06, 0]), 0.05)
+    return fin.ring(draw.whole("fins", 3, 4), "y").rot(y=draw.number("fin_turn", 0, 60))
 
 
-def _portholes(draw: Draw, tall: float, radius: float, kind: str, neck: float, top: float) -> Part:
+def _portholes(draw: Draw, tall: float, radius: float, high: float) -> Part:
     """Round windows and a hatch on the front, and a flag on the side."""
     size = radius * draw.number("porthole", 0.35, 0.55)
     rim = lathe([(0, 0), (size, 0), (size, 0.05), (size * 0.78, 0.06), (0, 0.04)], 12).rot(x=90)
     glass = cylinder(size * 0.74, 0.05, n=12).rot(x=90).at(z=0.04)
     window = rim.paint(draw.colour("metal"), 0.7) + glass.paint(draw.colour("glass"), 0.8)
-    n = draw.whole("portholes", 1, 2)
-    step = tall * 0.22
-    high = tall * 0.68 if kind == "storybook" else neck * 0.85
+    n, step = draw.whole("portholes", 1, 2), tall * 0.22
     parts = window.row(n, dy=step).at(0, high - (n - 1) * step / 2, radius * 0.93)
     hatch = slab(rectangle(radius * 0.7, tall * 0.2, radius * 0.3), 0.06).paint(draw.colour(), 0.4)
     knob = ball(0.025, 6).at(radius * 0.22, 0, 0.04).paint(DARK)
     parts += (hatch + knob).at(0, tall * 0.22, radius * 0.93)
-    mark = box(0.05, tall * 0.1, radius * 0.6).paint(draw.colour("bright")) + box(0.06, tall * 0.035, radius * 0.62).paint(draw.colour("white"))
+    mark = box(0.05, tall * 0.1, radius * 0.6).paint(draw.colour("bright"))
+    mark += box(0.06, tall * 0.035, radius * 0.62).paint(draw.colour("white"))
     return parts + mark.at(radius * 0.97, tall * 0.45)

@@ -50,7 +50,8 @@ def bicycle(draw: Draw) -> Part:
     axle = (rear, radius, 0.0)
     bars = _frame_tubes(frame, seat_top, crank, head, neck, thick)
     stays = rod((rear, radius, 0.09), crank, thick * 0.6, n=5) + rod((rear, radius, 0.09), seat_top, thick * 0.6, n=5)
-    fork = tube([(head[0] + 0.08, head[1] - 0.24, 0.08), (front - 0.1, radius + 0.2, 0.08), (front, radius, 0.08)], thick * 0.6, 5)
+    prong = [(head[0] + 0.08, head[1] - 0.24, 0.08), (front - 0.1, radius + 0.2, 0.08), (front, radius, 0.08)]
+    fork = tube(prong, thick * 0.6, 5)
     steering = rod(head, neck, thick * 1.3, n=8) + rod(neck, (neck[0] + 0.03, neck[1] - 0.08, 0), thick, n=6)
     crown = box(0.06, 0.05, 0.2).at(head[0] + 0.08, head[1] - 0.24)
     body = (bars + stays.mirror("z") + fork.mirror("z") + steering + crown).paint(paint, 0.5)
@@ -72,14 +73,16 @@ def _frame_tubes(frame: str, seat: Point, crank: Point, head: Point, neck: Point
         return seat_tube + rod(middle, head, thick, n=7) + rod(crank, low, thick * 1.1, n=7)
     if frame == "bow":
         arch = spline([seat, ((seat[0] + head[0]) / 2, seat[1] + 0.1, 0), head], 8)
-        return seat_tube + tube(arch, thick, 7) + tube(spline([crank, ((crank[0] + low[0]) / 2, crank[1] + 0.1, 0), low], 8), thick, 7)
+        belly = spline([crank, ((crank[0] + low[0]) / 2, crank[1] + 0.1, 0), low], 8)
+        return seat_tube + tube(arch, thick, 7) + tube(belly, thick, 7)
     swan = spline([(crank[0] - 0.05, crank[1] + 0.16, 0), (crank[0] + 0.2, crank[1] + 0.17, 0), head], 10)
     return seat_tube + tube(swan, thick * 1.1, 7) + rod(crank, low, thick * 1.1, n=7)
 
 
 def _saddle(draw: Draw, place: Point, seat: Point, thick: float) -> Part:
     long, wide = draw.number("saddle_length", 0.3, 0.42), draw.number("saddle_width", 0.09, 0.16)
-    outline = spline([(-long / 2, wide), (-long / 2, -wide), (0, -wide * 0.5), (long / 2, -0.035), (long / 2, 0.035), (0, wide * 0.5)], 16, closed=True)
+    edge = [(-long / 2, -wide), (0, -wide * 0.5), (long / 2, -0.035)]
+    outline = spline([*edge, *[(x, -z) for x, z in edge[::-1]]], 16, closed=True)
     pad = slab(outline, 0.09).rot(x=90).at(place[0] + 0.03, place[1] + 0.03).paint(draw.colour(), 0.3)
     return pad + rod(seat, place, thick * 0.75, n=6).paint(CHROME, 0.6)
 
@@ -89,7 +92,8 @@ def _drive(crank: Point, axle: Point, ring: float) -> Part:
     plate = cylinder(ring, 0.03, n=14).rot(x=90).at(crank[0], crank[1], 0.09).paint(CHROME, 0.6)
     arm = rod((0, 0, 0.13), (0.13, -0.16, 0.14), 0.025, n=5) + box(0.13, 0.04, 0.14).at(0.13, -0.17, 0.22)
     arms = arm + arm.rot(z=180).at(0, 0, -0.36)
-    chain = joined(rod((axle[0], axle[1] + 0.05 * s, 0.09), (crank[0], crank[1] + ring * s, 0.09), 0.014, n=4) for s in (-1, 1))
+    chain = rod((axle[0], axle[1] + 0.05, 0.09), (crank[0], crank[1] + ring, 0.09), 0.014, n=4)
+    chain += rod((axle[0], axle[1] - 0.05, 0.09), (crank[0], crank[1] - ring, 0.09), 0.014, n=4)
     return plate + (arms.at(*crank) + chain).paint((0.2, 0.2, 0.22), 0.4)
 
 
@@ -98,11 +102,12 @@ def _handlebar(draw: Draw, head: Point) -> Part:
     style = draw.pick("handlebar", ["flat", "swept", "raised", "drop"])
     wide, rise = draw.number("handlebar_width", 0.26, 0.38), draw.number("stem", 0.1, 0.24)
     x, y = head[0] - 0.03, head[1] + rise
+    drop = wide * 0.75
     ends: dict[str, list[Point]] = {
         "flat": [(0.06, 0, 0), (0.04, 0, wide)],
         "swept": [(0.06, 0, 0), (0.1, 0.03, wide * 0.5), (-0.05, 0.06, wide), (-0.24, 0.05, wide * 1.05)],
         "raised": [(0.04, 0, 0), (0.04, 0.02, wide * 0.35), (0, 0.2, wide * 0.6), (-0.12, 0.22, wide)],
-        "drop": [(0.05, 0, 0), (0.06, 0, wide * 0.7), (0.2, -0.02, wide * 0.75), (0.22, -0.13, wide * 0.75), (0.05, -0.2, wide * 0.75)],
+        "drop": [(0.05, 0, 0), (0.06, 0, wide * 0.7), (0.2, -0.02, drop), (0.22, -0.13, drop), (0.05, -0.2, drop)],
     }
     path = ends[style]
     half = tube(spline(path, 3 * len(path)) if len(path) > 2 else path, 0.024, 6).paint(CHROME, 0.6)
@@ -120,8 +125,9 @@ def _cycle_extras(draw: Draw, radius: float, rear: float, front: float, head: Po
             parts += tube(curve, 0.07, 6, flat=0.25).paint(paint, 0.5)
     carrier = draw.pick("carrier", ["none", "rack", "bag"])
     if carrier != "none":
-        parts += box(0.5, 0.03, 0.2).at(rear + 0.02, 2 * radius + 0.12).paint(CHROME, 0.5)
-        parts += rod((rear, radius, 0.1), (rear - 0.1, 2 * radius + 0.12, 0.1), 0.016, n=4).mirror("z").paint(CHROME, 0.5)
+        rack = box(0.5, 0.03, 0.2).at(rear + 0.02, 2 * radius + 0.12)
+        rack += rod((rear, radius, 0.1), (rear - 0.1, 2 * radius + 0.12, 0.1), 0.016, n=4).mirror("z")
+        parts += rack.paint(CHROME, 0.5)
     if carrier == "bag":
         parts += box(0.42, 0.36, 0.13, 0.06).at(rear, 2 * radius - 0.08, 0.17).mirror("z").paint(draw.colour())
     if draw.chance("basket", 0.3):
@@ -139,11 +145,11 @@ def motorbike(draw: Draw) -> Part:
     radius = draw.number("wheel", 0.3, 0.36) * (0.68 if small else 1.0)
     base = draw.number("wheelbase", 1.3, 1.5) + (0.22 if kind == "chopper" else -0.1 if small else 0)
     tyre = draw.number("tyre", 0.075, 0.1) * (0.75 if kind == "cross" else 1)
-    seat, rake = draw.number("seat_height", 0.72, 0.82) + (0.12 if kind == "cross" else 0), draw.number("rake", 0.2, 0.3)
-    rake += 0.2 if kind == "chopper" else 0
+    seat = draw.number("seat_height", 0.72, 0.82) + (0.12 if kind == "cross" else 0)
+    rake = draw.number("rake", 0.2, 0.3) + (0.2 if kind == "chopper" else 0)
     front, rear = base / 2, -base / 2
     head = (front - rake, seat + draw.number("head_rise", 0.16, 0.26), 0.0)
-    paint, second = draw.colour(), draw.colour()
+    paint = draw.colour()
     wheel = _motor_wheel(draw, radius, tyre)
     body = wheel.at(rear, radius) + wheel.at(front, radius)
     prong = rod((front, radius, 0.1), (head[0] - 0.02, head[1] + 0.04, 0.1), 0.035, n=6).mirror("z")
@@ -152,8 +158,8 @@ def motorbike(draw: Draw) -> Part:
     guard = tube(lift(arc(radius + 0.05, 35, 150, 9)) + np.array([front, radius, 0]), tyre * 1.3, 6, flat=0.3)
     body += guard.at(y=0.12 if kind == "cross" else 0).paint(paint, 0.6)
     if small:
-        return body + _scooter_body(draw, rear, front, radius, seat, head, paint, second)
-    return body + _motor_body(draw, kind, rear, front, radius, seat, head, paint, second)
+        return body + _scooter_body(draw, rear, radius, seat, head, paint)
+    return body + _motor_body(draw, kind, base, radius, seat, head, paint)
 
 
 def _motor_wheel(draw: Draw, radius: float, tyre: float) -> Part:
@@ -163,8 +169,8 @@ def _motor_wheel(draw: Draw, radius: float, tyre: float) -> Part:
     rubber = lathe(profile, 20).rot(x=90).paint(RUBBER, 0.1)
     n = draw.pick("wheel_spokes", [3, 5, 12])
     spoke = box(radius * 0.7, 0.06 if n < 12 else 0.018, 0.05).at(radius * 0.35).ring(n, "z")
-    hub = cylinder(radius * 0.22, tyre * 1.8, n=8).rot(x=90) + cylinder(radius * 0.42, 0.02, n=12).rot(x=90).at(z=tyre * 0.9)
-    return rubber + (spoke + hub).paint(draw.colour("metal"), 0.7)
+    hub = cylinder(radius * 0.22, tyre * 1.8, n=8) + cylinder(radius * 0.42, 0.02, n=12).at(y=tyre * 0.9)
+    return rubber + (spoke + hub.rot(x=90)).paint(draw.colour("metal"), 0.7)
 
 
 def _motor_grips(draw: Draw, kind: str, head: Point) -> Part:
@@ -182,16 +188,16 @@ def _motor_grips(draw: Draw, kind: str, head: Point) -> Part:
     return half.mirror("z").at(head[0], head[1] + 0.05) + lamp.at(head[0], head[1])
 
 
-def _motor_body(
-    draw: Draw, kind: str, rear: float, front: float, radius: float, seat: float, head: Point, paint: Colour, second: Colour
-) -> Part:
+def _motor_body(draw: Draw, kind: str, base: float, radius: float, seat: float, head: Point, paint: Colour) -> Part:
     """Tank, saddle, engine, frame and exhaust, and what makes the kind."""
+    front, rear, second = base / 2, -base / 2, draw.colour()
     long, fat = draw.number("tank_length", 0.42, 0.56), draw.number("tank_width", 0.11, 0.15)
     tank = ball(1, 14).size(long / 2, 0.15, fat).rot(z=8).at(head[0] - long * 0.5 - 0.02, seat + 0.08).paint(paint, 0.7)
     badge = ball(1, 8).size(0.12, 0.05, fat).at(head[0] - long * 0.5, seat + 0.09, 0.02).mirror("z").paint(second, 0.6)
     tail = {"racer": 0.22, "cross": 0.1, "chopper": -0.06}.get(kind, 0.03)
     sink = 0.08 if kind == "chopper" else 0.0
-    line = spline([(head[0] - long * 0.8, seat + 0.02 - sink), (rear + 0.35, seat - 0.04 - sink), (rear - 0.08, seat + tail - sink)], 7)
+    low = seat - sink
+    line = spline([(head[0] - long * 0.8, low + 0.02), (rear + 0.35, low - 0.04), (rear - 0.08, low + tail)], 7)
     saddle = tube(lift(line), [0.09, 0.12, 0.14, 0.14, 0.14, 0.13, 0.1], 8, flat=0.5).paint(draw.colour("dark"), 0.3)
     light = box(0.06, 0.06, 0.14).at(rear - 0.14, seat + tail - sink - 0.05).paint((0.8, 0.1, 0.08), 0.6)
     middle = (front + rear) / 2 - 0.03
@@ -202,18 +208,22 @@ def _motor_body(
     else:
         jugs = jug.rot(z=-14).size(1.2, 1, 1.2).at(middle + 0.06, radius + 0.16)
     engine = block + jugs.paint((0.35, 0.36, 0.38), 0.6)
-    down = tube([head, (head[0] - 0.06, radius + 0.25, 0), (middle + 0.15, radius - 0.1, 0), (middle - 0.2, radius - 0.08, 0), (rear + 0.3, seat - 0.05, 0)], 0.035, 6)
-    swing = rod((middle - 0.15, radius + 0.02, 0.12), (rear, radius, 0.12), 0.035, n=5).mirror("z")
-    shock = rod((rear + 0.06, radius + 0.02, 0.13), (rear + 0.22, seat - 0.05, 0.1), 0.035, n=6).mirror("z").paint(second, 0.5)
-    body = tank + badge + saddle + light + engine + (down + swing).paint(draw.colour("paint"), 0.5) + shock
+    cradle = [head, (head[0] - 0.06, radius + 0.25, 0), (middle + 0.15, radius - 0.1, 0)]
+    cradle += [(middle - 0.2, radius - 0.08, 0), (rear + 0.3, seat - 0.05, 0)]
+    swing = rod((middle - 0.15, radius + 0.02, 0.12), (rear, radius, 0.12), 0.035, n=5).mirror("z") + tube(
+        cradle, 0.035, 6
+    )
+    shock = rod((rear + 0.06, radius + 0.02, 0.13), (rear + 0.22, seat - 0.05, 0.1), 0.035, n=6).mirror("z")
+    body = tank + badge + saddle + light + engine + swing.paint(draw.colour("paint"), 0.5) + shock.paint(second, 0.5)
     body += _exhaust(draw, kind, middle, rear, radius, seat)
     if kind == "racer":
-        return body + _fairing(front, radius, seat, head, paint, second, draw.colour("glass"))
+        return body + _fairing(front, radius, head, paint, second, draw.colour("glass"))
     hind = tube(lift(arc(radius + 0.06, 40, 175, 9)) + np.array([rear, radius, 0]), 0.12, 6, flat=0.3).paint(paint, 0.6)
     if kind == "cross":
         return body + hind.at(0.02, 0.14) + box(0.03, 0.24, 0.22).rot(z=15).at(head[0] + 0.24, head[1]).paint(second)
     if kind == "chopper":
-        bar = tube(spline([(rear + 0.1, seat, 0.1), (rear - 0.12, seat + 0.36, 0.06), (rear - 0.12, seat + 0.36, -0.06), (rear + 0.1, seat, -0.1)], 10), 0.02, 5)
+        side = [(rear + 0.1, seat, 0.1), (rear - 0.12, seat + 0.36, 0.06)]
+        bar = tube(spline([*side, *[(x, y, -z) for x, y, z in side[::-1]]], 10), 0.02, 5)
         return body + hind + bar.paint(CHROME, 0.7)
     if draw.chance("panniers"):
         hind += box(0.4, 0.3, 0.14, 0.06).at(rear - 0.02, seat - 0.17, 0.24).mirror("z").paint(second)
@@ -224,41 +234,57 @@ def _exhaust(draw: Draw, kind: str, middle: float, rear: float, radius: float, s
     high = kind in ("cross", "racer")
     end_y = seat - 0.08 if high else radius - 0.02
     n, fat = draw.whole("exhausts", 1, 2), draw.number("exhaust", 0.045, 0.065)
-    pipe = tube(spline([(middle + 0.18, radius + 0.2, 0.12), (middle + 0.26, radius - 0.05, 0.16), (middle - 0.05, radius - 0.1, 0.18), (rear + 0.25, (end_y + radius) / 2 - 0.06, 0.2)], 9), 0.03, 6)
-    can = rod((rear + 0.3, (end_y + radius) / 2 - 0.06, 0.2), (rear - 0.16, end_y, 0.22), fat, fat * 1.2, n=8)
+    elbow = (rear + 0.25, (end_y + radius) / 2 - 0.06, 0.2)
+    bend = [
+        (middle + 0.18, radius + 0.2, 0.12),
+        (middle + 0.26, radius - 0.05, 0.16),
+        (middle - 0.05, radius - 0.1, 0.18),
+    ]
+    pipe = tube(spline([*bend, elbow], 9), 0.03, 6)
+    can = rod((elbow[0] + 0.05, *elbow[1:]), (rear - 0.16, end_y, 0.22), fat, fat * 1.2, n=8)
     parts = (pipe + can).paint(CHROME, 0.8)
     return parts.mirror("z") if n == 2 else parts
 
 
-def _fairing(front: float, radius: float, seat: float, head: Point, paint: Colour, second: Colour, glass: Colour) -> Part:
+def _fairing(front: float, radius: float, head: Point, paint: Colour, second: Colour, glass: Colour) -> Part:
     """The cowl of a racing bike, with its screen and the belly pan."""
-    nose, y = head[0] + 0.3, head[1]
-    cowl = [(nose, y - 0.08), (head[0] + 0.06, y + 0.1), (head[0] - 0.16, y - 0.02), (-0.1, radius + 0.3), (-0.28, radius - 0.08)]
-    cowl += [(0.2, radius - 0.16), (front - radius - 0.1, radius + 0.12), (nose - 0.16, y - 0.26)]
-    low = cowl
-    sides = joined(slab(low, 0.04).at(z=s * 0.16) for s in (1, -1)).paint(paint, 0.7)
-    snout = loft([lift(cowl[:3] + cowl[-1:], [-v for v in [0.06, 0.12, 0.16, 0.14]]), lift(cowl[:3] + cowl[-1:], [0.06, 0.12, 0.16, 0.14])])
-    stripe = slab([(0.3, radius + 0.16), (0.14, radius + 0.26), (-0.2, radius - 0.02), (-0.04, radius - 0.08)], 0.39).paint(second, 0.6)
-    bubble = tube(spline([(nose - 0.06, y, 0), (head[0] + 0.08, y + 0.16, 0), (head[0] - 0.02, y + 0.24, 0)], 6), [0.05, 0.09, 0.11, 0.11, 0.1, 0.08], 8, flat=0.4)
+    x, y, nose = head[0], head[1], head[0] + 0.3
+    top = [(nose, y - 0.08), (x + 0.06, y + 0.1), (x - 0.16, y - 0.02)]
+    belly = [(-0.1, radius + 0.3), (-0.28, radius - 0.08), (0.2, radius - 0.16), (front - radius - 0.1, radius + 0.12)]
+    chin = (nose - 0.16, y - 0.26)
+    sides = slab([*top, *belly, chin], 0.04).at(z=0.16).mirror("z").paint(paint, 0.7)
+    widths = np.array([0.06, 0.12, 0.16, 0.14])
+    snout = loft([lift([*top, chin], list(s * widths)) for s in (-1, 1)])
+    band = [(0.3, radius + 0.16), (0.14, radius + 0.26), (-0.2, radius - 0.02), (-0.04, radius - 0.08)]
+    stripe = slab(band, 0.39).paint(second, 0.6)
+    arch = spline([(nose - 0.06, y, 0), (x + 0.08, y + 0.16, 0), (x - 0.02, y + 0.24, 0)], 6)
+    bubble = tube(arch, [0.05, 0.09, 0.11, 0.11, 0.1, 0.08], 8, flat=0.4)
     lamps = ball(0.05, 8).at(nose - 0.03, y - 0.1, 0.06).mirror("z").paint(LAMP, 0.8)
     return sides + snout.paint(paint, 0.7) + stripe + bubble.paint(glass, 0.8) + lamps
 
 
-def _scooter_body(
-    draw: Draw, rear: float, front: float, radius: float, seat: float, head: Point, paint: Colour, second: Colour
-) -> Part:
+def _scooter_body(draw: Draw, rear: float, radius: float, seat: float, head: Point, paint: Colour) -> Part:
     """Leg shield, foot board and the round rear with the saddle."""
-    shield = loft([lift(rectangle(w, 0.09, 0.04, 2)) [:, [1, 2, 0]] + np.array([x, y, 0]) for x, y, w in ((head[0] + 0.04, head[1], 0.22), (head[0] + 0.03, seat - 0.15, 0.44), (head[0] - 0.06, radius + 0.12, 0.4), (head[0] - 0.16, radius + 0.02, 0.36))])
+    second = draw.colour()
+    x, y = head[0], head[1]
+    steps = (
+        (x + 0.04, y, 0.22),
+        (x + 0.03, seat - 0.15, 0.44),
+        (x - 0.06, radius + 0.12, 0.4),
+        (x - 0.16, radius + 0.02, 0.36),
+    )
+    shield = loft([lift(rectangle(w, 0.09, 0.04, 2))[:, [1, 2, 0]] + np.array([a, b, 0]) for a, b, w in steps])
     board = box(0.5, 0.08, 0.38, 0.03).at(head[0] - 0.36, radius + 0.03)
     tail = ball(1, 14).size(0.44, (seat - radius) * 0.62, 0.22).at(rear + 0.14, (seat + radius) / 2 + 0.02)
     cowl = ball(1, 12).size(0.3, 0.17, 0.12).at(rear + 0.06, radius + 0.2, 0.15).mirror("z").paint(second, 0.6)
-    saddle = box(draw.number("saddle_length", 0.5, 0.7), 0.12, 0.26, 0.05).at(rear + 0.14, seat + 0.08).paint(draw.colour("dark"), 0.3)
+    saddle = box(draw.number("saddle_length", 0.5, 0.7), 0.12, 0.26, 0.05).at(rear + 0.14, seat + 0.08)
     light = box(0.06, 0.08, 0.12).at(rear - 0.3, seat - 0.12).paint((0.8, 0.1, 0.08))
     pod = ball(0.13, 10).at(head[0] + 0.03, head[1] + 0.05)
-    parts = (shield + board + tail + pod).paint(paint, 0.6) + cowl + saddle + light
+    parts = (shield + board + tail + pod).paint(paint, 0.6) + cowl + saddle.paint(draw.colour("dark"), 0.3) + light
     pipe = rod((rear + 0.2, radius - 0.05, 0.2), (rear - 0.2, radius, 0.2), 0.05, n=7).paint(CHROME, 0.7)
     if draw.chance("windscreen", 0.4):
-        parts += slab(rectangle(0.4, 0.36, 0.12), 0.02).rot(y=90).rot(z=14).at(head[0] + 0.04, head[1] + 0.3).paint(draw.colour("glass"), 0.8)
+        pane = box(0.4, 0.36, 0.02, 0.12).rot(y=90).rot(z=14).at(x + 0.04, y + 0.3)
+        parts += pane.paint(draw.colour("glass"), 0.8)
     if draw.chance("top_box", 0.45):
         parts += box(0.3, 0.26, 0.34, 0.06).at(rear - 0.24, seat + 0.22).paint(draw.colour(), 0.4)
         parts += box(0.3, 0.05, 0.2).at(rear - 0.2, seat + 0.07).paint(CHROME)
@@ -271,7 +297,8 @@ def skateboard(draw: Draw) -> Part:
     kind = draw.pick("kind", ["street", "long", "cruiser", "old"])
     half = {"street": 0.8, "long": 1.05, "cruiser": 0.6, "old": 0.75}[kind] * draw.number("length", 0.9, 1.1)
     wide = {"street": 0.2, "long": 0.23, "cruiser": 0.16, "old": 0.25}[kind] * draw.number("width", 0.9, 1.15)
-    tail, nose = draw.number("tail_kick", 0.1, 0.2), draw.number("nose_kick", 0.04, 0.2) * (0.3 if kind != "street" else 1)
+    tail = draw.number("tail_kick", 0.1, 0.2)
+    nose = draw.number("nose_kick", 0.04, 0.2) * (0.3 if kind != "street" else 1)
     taper = draw.number("taper", 0.55, 0.8) if kind in ("long", "old") else draw.number("taper", 0.9, 1.0)
     dish, radius = draw.number("concave", 0.0, 0.04), draw.number("wheel", 0.065, 0.1)
     stations = np.linspace(-1, 1, 17)
@@ -279,7 +306,8 @@ def skateboard(draw: Draw) -> Part:
     blunt = draw.pick("nose", ["round", "square", "pointed"])
     power = {"round": 3.0, "square": 6.0, "pointed": 1.7}[blunt]
     reach = np.where(stations < 0, 4.0, power)
-    widths = wide * np.maximum((1 - np.abs(stations) ** reach) ** 0.5, 0.12) * np.where(stations > 0, 1 - (1 - taper) * stations, 1)
+    rounded = np.maximum((1 - np.abs(stations) ** reach) ** 0.5, 0.12)
+    widths = wide * rounded * np.where(stations > 0, 1 - (1 - taper) * stations, 1)
 
     def layer(bottom: float, top: float, inset: float) -> Part:
         across = np.linspace(-1, 1, 5)
@@ -291,8 +319,8 @@ def skateboard(draw: Draw) -> Part:
         return loft(sections)
 
     deck = layer(0, 0.045, 0).paint(draw.colour(), 0.4)
-    grip = layer(0.04, 0.056, 0.018).paint(draw.colour("black") if draw.chance("black_grip", 0.5) else draw.colour(), 0.05)
-    board = deck + grip + _deck_print(draw, half, wide)
+    tape = draw.colour("black") if draw.chance("black_grip") else draw.colour()
+    board = deck + layer(0.04, 0.056, 0.018).paint(tape, 0.05) + _deck_print(draw, half, wide)
     truck, wheel = _truck(wide, radius, draw.colour("metal")), _board_wheel(wide, radius, draw.colour("paint"))
     place = half * draw.number("truck_place", 0.55, 0.66)
     return board + (truck + wheel).at(x=place) + (truck + wheel).at(x=-place)
@@ -303,14 +331,15 @@ def _deck_print(draw: Draw, half: float, wide: float) -> Part:
     motif, size = draw.pick("print", ["stripes", "disc", "arrow", "band"]), draw.number("print_size", 0.8, 1.15)
     place = half * draw.number("print_place", -0.25, 0.25)
     if motif == "stripes":
-        motif_part = box(half * 0.7, 0.12, wide * 0.22 * size).row(3, dz=wide * 0.45)
+        picture = box(half * 0.7, 0.12, wide * 0.22 * size).row(3, dz=wide * 0.45)
     elif motif == "disc":
-        motif_part = cylinder(wide * 0.7 * size, 0.12, n=16).size(1.5, 1, 1)
+        picture = cylinder(wide * 0.7 * size, 0.12, n=16).size(1.5, 1, 1)
     elif motif == "arrow":
-        motif_part = slab([(-0.3, -0.1), (0.1, -0.1), (0.1, -0.25), (0.4, 0), (0.1, 0.25), (0.1, 0.1), (-0.3, 0.1)], 0.12).rot(x=90).size(half, 1, wide * 2.6 * size)
+        arrow = [(-0.3, -0.1), (0.1, -0.1), (0.1, -0.25), (0.4, 0), (0.1, 0.25), (0.1, 0.1), (-0.3, 0.1)]
+        picture = slab(arrow, 0.12).rot(x=90).size(half, 1, wide * 2.6 * size)
     else:
-        motif_part = box(half * 0.4 * size, 0.12, wide * 1.7).rot(y=20) 
-    return motif_part.size(1, 0.72, 1).at(place, 0.026).paint(draw.colour("bright"), 0.2)
+        picture = box(half * 0.4 * size, 0.12, wide * 1.7).rot(y=20)
+    return picture.size(1, 0.72, 1).at(place, 0.026).paint(draw.colour("bright"), 0.2)
 
 
 def _truck(wide: float, radius: float, colour: Colour) -> Part:
@@ -321,6 +350,7 @@ def _truck(wide: float, radius: float, colour: Colour) -> Part:
 
 
 def _board_wheel(wide: float, radius: float, colour: Colour) -> Part:
-    tyre = lathe([(0, -0.06), (radius * 0.8, -0.06), (radius, -0.03), (radius, 0.03), (radius * 0.8, 0.06), (0, 0.06)], 14)
+    steps = [(0, -0.06), (0.8, -0.06), (1, -0.03), (1, 0.03), (0.8, 0.06), (0, 0.06)]
+    tyre = lathe([(radius * r, y) for r, y in steps], 14)
     core = cylinder(radius * 0.45, 0.15, n=8).rot(x=90).paint(CHROME, 0.7)
     return (tyre.rot(x=90).paint(colour, 0.4) + core).at(0, -0.14, wide * 0.9).mirror("z")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from lie_ssl.objects.shapes.curves import arc, lift, rectangle, spline
@@ -13,10 +15,9 @@ from lie_ssl.objects.shapes.solids import ball, box, cylinder, lathe, loft, rod,
 
 def _handset(draw: Draw, length: float, colour: Colour) -> Part:
     """A receiver along x that rests on y = 0: a bowed grip with two cups below its ends."""
-    bow, cup = draw.number("grip bow", 0.12, 0.24), draw.number("cup", 0.13, 0.17)
-    half = length / 2
-    path = [(-half, 0.12, 0), (-0.7 * half, 0.14 + 0.8 * bow, 0), (0, 0.14 + bow, 0), (0.7 * half, 0.14 + 0.8 * bow, 0), (half, 0.12, 0)]
-    grip = tube(spline(path, 13), 0.085, 8, flat=0.8)
+    bow, cup, half = draw.number("grip bow", 0.12, 0.24), draw.number("cup", 0.13, 0.17), length / 2
+    path = [(-1, 0.12, 0), (-0.7, 0.14 + 0.8 * bow, 0), (0, 0.14 + bow, 0), (0.7, 0.14 + 0.8 * bow, 0), (1, 0.12, 0)]
+    grip = tube(spline(path, 13) * (half, 1, 1), 0.085, 8, flat=0.8)
     if draw.pick("cups", ["round", "square"]) == "round":
         ends = cylinder(cup, 0.16, top=0.75 * cup, n=14).at(half, 0.08).mirror()
     else:
@@ -46,156 +47,161 @@ def _dial(draw: Draw, radius: float, buttons: bool) -> Part:
         plate = box(1.9 * radius, 0.04, 2.1 * radius).paint(draw.colour(), 0.3)
         key = box(0.4 * radius, 0.08, 0.34 * radius).row(3, dx=0.56 * radius).row(4, dz=0.49 * radius)
         return plate + key.at(y=0.03).paint(draw.colour(), 0.3)
-    wheel = lathe([(0, 0.0), (radius, 0.0), (radius, 0.04), (0.93 * radius, 0.07), (0, 0.07)], 22).paint(draw.colour("metal"), 0.6)
+    wheel = lathe([(0, 0.0), (radius, 0.0), (radius, 0.04), (0.93 * radius, 0.07), (0, 0.07)], 22)
     hole = cylinder(0.155 * radius, 0.02, n=8)
     holes = joined(hole.at(0.7 * radius * x, 0.075, -0.7 * radius * y) for x, y in arc(1, -20, 255, 9))
     stop = box(0.3 * radius, 0.05, 0.06).at(0.85 * radius, 0.09, 0.55 * radius).paint(draw.colour("metal"), 0.7)
-    return wheel + holes.paint(draw.colour("black"), 0.0) + stop + cylinder(0.36 * radius, 0.1, n=14).at(y=0.04).paint(draw.colour())
+    centre = cylinder(0.36 * radius, 0.1, n=14).at(y=0.04).paint(draw.colour())
+    return wheel.paint(draw.colour("metal"), 0.6) + holes.paint(draw.colour("black"), 0.0) + stop + centre
 
 
 def _desk_phone(draw: Draw, buttons: bool) -> Part:
-    """The classic telephone: a sloped body, the handset across the top on a cradle."""
+    """The classic telephone: a sloped or waisted body, the handset across the top on a cradle."""
     width, depth = draw.number("width", 0.85, 1.1), draw.number("depth", 0.8, 1.0)
     low, high = draw.number("front height", 0.12, 0.25), draw.number("back height", 0.5, 0.7)
-    body, colour = draw.colour(), draw.colour()
-    case = _sloped_body(width, depth, low, high)
+    body, radius = draw.colour(), draw.number("dial", 0.26, 0.33) * min(width, depth)
     if draw.pick("case", ["wedge", "waisted"]) == "waisted":
         heights = [(0.0, 1.0), (0.3 * high, 0.98), (0.65 * high, 0.74), (high, 0.62)]
-        plans = [lift(rectangle(width * s, depth * s, 0.12, 2), y) for y, s in heights]
-        case = loft(plans).rot(x=-90)
-        for_dial = (high * 0.52, 0.48 * depth, 60.0)
+        case = loft([lift(rectangle(width * s, depth * s, 0.12, 2), y) for y, s in heights]).rot(x=-90)
+        y, z, slope = 0.52 * high, 0.48 * depth, 60.0
     else:
-        rise = np.degrees(np.arctan2(high - low, 0.675 * depth))
-        for_dial = ((high + low) / 2, 0.17 * depth, float(rise))
-    y, z, slope = for_dial
-    radius = draw.number("dial", 0.26, 0.33) * min(width, depth)
+        case = _sloped_body(width, depth, low, high)
+        y, z, slope = (high + low) / 2, 0.17 * depth, math.degrees(math.atan2(high - low, 0.675 * depth))
     mount = box(2.2 * radius, 0.3, 2.3 * radius) if buttons else cylinder(1.2 * radius, 0.3, top=1.08 * radius, n=18)
     dial = (_dial(draw, radius, buttons) + mount.at(y=-0.14).paint(body, 0.5)).rot(x=slope).at(y=y, z=z)
     prong = box(0.06, 0.16, 0.34).at(0.3 * width, high + 0.05, -0.25 * depth).mirror()
-    handset = _handset(draw, width * draw.number("handset", 1.0, 1.2), colour).at(y=high + 0.02, z=-0.25 * depth)
+    handset = _handset(draw, width * draw.number("handset", 1.0, 1.2), draw.colour())
     cable = _curled_cable((-0.5 * width, high, -0.25 * depth), (-0.5 * width, 0.1, 0.05), draw.colour("black"))
-    return case.paint(body, 0.5) + dial + prong.paint(body, 0.4) + handset + cable
+    return (case + prong).paint(body, 0.5) + dial + handset.at(y=high + 0.02, z=-0.25 * depth) + cable
 
 
 def _office_phone(draw: Draw) -> Part:
     """A desk set with the handset on the left, a display and keys on the right."""
     width, depth = draw.number("width", 0.95, 1.2), draw.number("depth", 0.95, 1.15)
     low, high = draw.number("front height", 0.08, 0.16), draw.number("back height", 0.35, 0.55)
-    slope = float(np.degrees(np.arctan2(high - low, depth)))
-    body = draw.colour()
-    side = np.array([(-depth / 2, 0), (depth / 2, 0), (depth / 2, high), (-depth / 2, low)])
-    case = slab(side, width).rot(y=90).paint(body)
-    handset = _handset(draw, 0.8 * depth, draw.colour()).rot(y=90).at(-0.3 * width, 0.01)
-    screen = box(0.5 * width, 0.04, 0.2 * depth).at(0.17 * width, 0.01, -0.33 * depth).paint(draw.colour("light"), 0.5)
-    key = box(0.12 * width, 0.06, 0.09 * depth).row(3, dx=0.17 * width).row(4, dz=0.13 * depth).at(0.17 * width, 0.02, 0.12 * depth)
-    extra = box(0.12 * width, 0.06, 0.05 * depth).row(3, dx=0.17 * width).at(0.17 * width, 0.02, 0.4 * depth)
-    top = handset + screen + key.paint(draw.colour()) + extra.paint(draw.colour("bright"))
+    side = [(-depth / 2, 0), (depth / 2, 0), (depth / 2, high), (-depth / 2, low)]
+    case = slab(side, width).rot(y=90).paint(draw.colour())
+    top = _handset(draw, 0.8 * depth, draw.colour()).rot(y=90).at(-0.3 * width, 0.01)
+    x = 0.17 * width
+    top += box(0.5 * width, 0.04, 0.2 * depth).at(x, 0.01, -0.33 * depth).paint(draw.colour("light"), 0.5)
+    keys = box(0.12 * width, 0.06, 0.09 * depth).row(3, dx=x).row(4, dz=0.13 * depth).at(x, 0.02, 0.12 * depth)
+    extra = box(0.12 * width, 0.06, 0.05 * depth).row(3, dx=x).at(x, 0.02, 0.4 * depth)
+    top += keys.paint(draw.colour()) + extra.paint(draw.colour("bright"))
     cable = _curled_cable((-0.35 * width, 0.2, 0.5 * depth), (-0.55 * width, 0.1, 0.0), draw.colour("black"))
-    return case + top.rot(x=slope).at(y=(high + low) / 2) + cable
+    return case + top.rot(x=math.degrees(math.atan2(high - low, depth))).at(y=(high + low) / 2) + cable
 
 
 def _smartphone(draw: Draw) -> Part:
     """A slim mobile with icons on a large screen and a camera bump on the back."""
-    width, height, depth = draw.number("width", 0.75, 0.95), draw.number("height", 1.5, 1.85), draw.number("depth", 0.08, 0.14)
-    corner, body = draw.number("corner", 0.05, 0.16), draw.colour()
-    case = box(width, height, depth, corner).at(z=-depth / 2).paint(body, 0.5)
+    width, height = draw.number("width", 0.75, 0.95), draw.number("height", 1.5, 1.85)
+    depth, corner = draw.number("depth", 0.08, 0.14), draw.number("corner", 0.05, 0.16)
+    case = box(width, height, depth, corner).at(z=-depth / 2).paint(draw.colour(), 0.5)
     glass = box(0.93 * width, 0.96 * height, 0.03, corner * 0.8).paint(draw.colour("black"), 0.6)
     screen = box(0.88 * width, 0.84 * height, 0.03).at(z=0.01).paint(draw.colour(), 0.4)
     xs, rows = (-0.3, -0.1, 0.1, 0.3), draw.whole("icon rows", 1, 3)
     spots = [(x, 0.33 - 0.11 * r) for r in range(rows) for x in xs] + [(x, -0.35) for x in xs]
-    icons = joined(box(0.15 * width, 0.15 * width, 0.03, 0.03).at(x * width, y * height, 0.02).paint(draw.colour("bright")) for x, y in spots)
-    widget = box(0.76 * width, 0.16 * height, 0.03).at(y=-0.16 * height, z=0.02).paint(draw.colour("white"))
-    lens = cylinder(0.075, 0.06, n=10).rot(x=90)
-    lenses = joined(lens.at(0.28 * width, (0.4 - 0.1 * i) * height, -depth - 0.03) for i in range(draw.whole("lenses", 1, 3)))
+    icon = box(0.15 * width, 0.15 * width, 0.03, 0.03).at(z=0.02)
+    icons = joined(icon.at(x * width, y * height).paint(draw.colour("bright")) for x, y in spots)
+    widget = box(0.76 * width, draw.number("widget", 0.08, 0.2) * height, 0.03).at(y=-0.16 * height, z=0.02)
+    lens = cylinder(0.075, 0.06, n=10).rot(x=90).at(0.28 * width, 0.4 * height, -depth - 0.03)
+    lenses = joined(lens.at(y=-0.1 * i * height) for i in range(draw.whole("lenses", 1, 3)))
     keys = box(0.05, 0.2, 0.4 * depth).at(width / 2, 0.2 * height, -depth / 2).paint(draw.colour("metal"))
     speaker = box(0.2 * width, 0.03, 0.03).at(y=0.45 * height, z=0.01).paint(draw.colour("metal"))
-    phone = case + glass + screen + icons + widget + lenses.paint(draw.colour("black"), 0.8) + keys + speaker
+    phone = (
+        case
+        + glass
+        + screen
+        + icons
+        + widget.paint(draw.colour("white"))
+        + lenses.paint(draw.colour("black"), 0.8)
+        + keys
+        + speaker
+    )
     return phone.rot(x=-8)
 
 
 def _key_mobile(draw: Draw, folding: bool) -> Part:
     """A mobile with keys: a bar with a stub aerial, or one that folds open in the middle."""
-    width, height, depth = draw.number("width", 0.6, 0.8), draw.number("height", 1.5, 1.8), draw.number("depth", 0.16, 0.26)
-    body = draw.colour()
-    half = box(0.98 * width, 0.5 * height, depth, 0.1).at(z=-depth / 2).paint(body, 0.4)
+    width, height = draw.number("width", 0.6, 0.8), draw.number("height", 1.5, 1.8)
+    depth, aerial = draw.number("depth", 0.16, 0.26), draw.number("aerial", 0.15, 0.5)
+    half = box(0.98 * width, 0.5 * height, depth, 0.1).at(z=-depth / 2).paint(draw.colour(), 0.4)
     key = box(0.2 * width, 0.055 * height, 0.06, 0.03).row(3, dx=0.28 * width).row(4, dy=0.09 * height)
-    pad = cylinder(0.13 * width, 0.08, n=12).rot(x=90).at(y=0.175 * height).paint(draw.colour("metal"), 0.5)
-    ends = box(0.2 * width, 0.05, 0.06).at(0.32 * width, 0.19 * height)
-    lower = half + key.at(y=-0.03 * height, z=0.01).paint(draw.colour("light")) + pad + ends.paint(draw.colour("bright"))
-    lower += ends.at(-0.64 * width).paint(draw.colour("leaf"))
-    glass = box(0.84 * width, 0.38 * height, 0.04).paint(draw.colour("black"), 0.6).at(y=-0.02 * height)
-    screen = box(0.7 * width, 0.28 * height, 0.04).at(y=-0.02 * height, z=0.012).paint(draw.colour("light"), 0.5)
-    bars = joined(box(w * width, 0.04, 0.03).at((w - 0.6) / 2 * width, y * height, 0.03) for w, y in ((0.5, 0.06), (0.3, -0.01), (0.4, -0.08)))
-    slot = box(0.25 * width, 0.03, 0.04).at(y=0.21 * height, z=0.01)
-    upper = half + glass + screen + (bars + slot).paint(draw.colour("black"))
-    aerial = cylinder(0.05, draw.number("aerial", 0.15, 0.5), n=8).at(0.34 * width, 0.27 * height, -depth / 2)
-    upper += aerial.paint(draw.colour("black"))
+    call = box(draw.number("call keys", 0.16, 0.26) * width, 0.05, 0.06).at(0.32 * width, 0.19 * height)
+    lower = half + key.at(y=-0.03 * height, z=0.01).paint(draw.colour("light"))
+    lower += call.paint(draw.colour("bright")) + call.at(-0.64 * width).paint(draw.colour("leaf"))
+    lower += cylinder(0.13 * width, 0.08, n=12).rot(x=90).at(y=0.175 * height).paint(draw.colour("metal"), 0.5)
+    upper = half + box(0.84 * width, 0.38 * height, 0.04).at(y=-0.02 * height).paint(draw.colour("black"), 0.6)
+    upper += box(0.7 * width, 0.28 * height, 0.04).at(y=-0.02 * height, z=0.012).paint(draw.colour("light"), 0.5)
+    lines = ((0.5, 0.06), (0.3, -0.01), (0.4, -0.08))
+    dark = joined(box(w * width, 0.04, 0.03).at((w - 0.6) / 2 * width, y * height, 0.03) for w, y in lines)
+    dark += box(0.25 * width, 0.03, 0.04).at(y=0.21 * height, z=0.01)
+    dark += cylinder(0.05, aerial, n=8).at(0.34 * width, 0.27 * height, -depth / 2)
+    upper += dark.paint(draw.colour("black"))
     if not folding:
         return (lower.at(y=-0.22 * height) + upper.at(y=0.24 * height)).rot(x=-8)
     hinge = cylinder(0.5 * depth, 0.94 * width, n=10).rot(z=90).at(z=-depth / 2).paint(draw.colour("metal"), 0.5)
     opening = draw.number("opening", 15, 40)
-    return (lower.at(y=-0.27 * height).rot(x=-opening) + hinge + upper.at(y=0.27 * height).rot(x=opening * 0.3)).rot(x=-8)
+    return hinge + lower.at(y=-0.27 * height).rot(x=-8 - opening) + upper.at(y=0.27 * height).rot(x=0.3 * opening - 8)
 
 
 @shape("telephone")
 def telephone(draw: Draw) -> Part:
-    """A telephone: with dial or push buttons under a handset, office set with display, smartphone, bar or folding mobile.
+    """A telephone: dial or push buttons under a handset, office set with display, smartphone, bar or folding mobile.
 
     Case, handset cups, bow of the grip, slope, keys, icons, camera lenses and aerial vary.
     """
-    kind = draw.pick("kind", ["dial", "buttons", "office", "smartphone", "bar mobile", "folding mobile"], [4, 3, 3, 2, 1, 1])
+    kinds = ["dial", "buttons", "office", "smartphone", "bar", "folding"]
+    kind = draw.pick("kind", kinds, [4, 3, 3, 2, 1, 1])
     if kind in ("dial", "buttons"):
         return _desk_phone(draw, buttons=kind == "buttons")
     if kind == "office":
         return _office_phone(draw)
     if kind == "smartphone":
         return _smartphone(draw)
-    return _key_mobile(draw, folding=kind == "folding mobile")
+    return _key_mobile(draw, folding=kind == "folding")
 
 
 def _printed_sheet(draw: Draw, width: float, length: float) -> Part:
     """A sheet of paper lying on y = 0 with print on it; its far edge is at z = 0, the near one at z = length."""
-    paper = box(width, 0.025, length).at(z=length / 2).paint(draw.colour("white"))
-    ink = draw.colour("bright")
-    motif = draw.pick("print", ["text", "photo", "chart"])
-    y = 0.018
+    paper, y = box(width, 0.025, length).at(z=length / 2).paint(draw.colour("white")), 0.018
+    motif, ink = draw.pick("print", ["text", "photo", "chart"]), draw.colour("bright")
     if motif == "photo":
-        return paper + box(0.8 * width, 0.02, 0.6 * length).at(y=y, z=0.55 * length).paint(ink) + box(0.8 * width, 0.02, 0.25 * length).at(y=y + 0.012, z=0.72 * length).paint(draw.colour("leaf"))
+        meadow = box(0.8 * width, 0.02, 0.25 * length).at(y=y + 0.012, z=0.72 * length).paint(draw.colour("leaf"))
+        return paper + meadow + box(0.8 * width, 0.02, 0.6 * length).at(y=y, z=0.55 * length).paint(ink)
     if motif == "chart":
-        bars = joined(box(0.12 * width, 0.02, (0.2 + 0.15 * i) * length).at((0.22 * i - 0.3) * width, y, (0.8 - 0.075 * i) * length) for i in range(4))
-        return paper + bars.paint(ink)
-    lines = joined(box(w * width, 0.02, 0.06 * length).at((w - 0.8) / 2 * width, y, t * length) for w, t in ((0.8, 0.3), (0.6, 0.5), (0.75, 0.7), (0.4, 0.88)))
-    return paper + lines.paint(draw.colour("black"))
+        bars = [box(0.12 * width, 0.02, s * length).at(z=(0.9 - s / 2) * length) for s in (0.2, 0.35, 0.5, 0.65)]
+        return paper + joined(bar.at((0.22 * i - 0.3) * width, y) for i, bar in enumerate(bars)).paint(ink)
+    lines = ((0.8, 0.3), (0.6, 0.5), (0.75, 0.7), (0.4, 0.88))
+    text = joined(box(w * width, 0.02, 0.06 * length).at((w - 0.8) / 2 * width, y, t * length) for w, t in lines)
+    return paper + text.paint(draw.colour("black"))
 
 
 def _control_panel(draw: Draw, width: float) -> Part:
     """A small display with keys to its right, in the x-y plane, facing +z."""
     plate = box(width, 0.2, 0.04).paint(draw.colour("black"), 0.3)
     screen = box(0.4 * width, 0.13, 0.04).at(-0.22 * width, z=0.015).paint(draw.colour("light"), 0.5)
-    keys = joined(
-        box(0.1 * width, 0.055, 0.05).at((0.12 + 0.15 * c) * width, 0.045 - 0.09 * r, 0.015).paint(draw.colour("bright"))
-        for r in range(2)
-        for c in range(3)
-    )
-    return plate + screen + keys
+    key, spots = box(0.1 * width, 0.055, 0.05), [(x, y) for y in (0.045, -0.045) for x in (0.12, 0.27, 0.42)]
+    return plate + screen + joined(key.at(x * width, y, 0.015).paint(draw.colour("bright")) for x, y in spots)
 
 
 def _copier(draw: Draw, width: float, depth: float) -> Part:
     """A floor-standing office printer: drawers with grips below, a gap with a printed sheet, a scanner on top."""
     drawers, tall = draw.whole("drawers", 2, 4), draw.number("drawer height", 0.2, 0.28)
-    body, light = draw.colour(), draw.colour()
-    base = drawers * tall
-    stack = box(width, base, depth).at(y=base / 2).paint(body)
-    face = box(0.94 * width, tall - 0.04, 0.04).at(z=depth / 2)
-    grip = box(0.35 * width, 0.05, 0.05).at(y=0.2 * tall, z=depth / 2 + 0.02).paint(draw.colour("black"))
-    fronts = joined((face.paint(light) + grip).at(y=(i + 0.5) * tall) for i in range(drawers))
-    column = box(width, 0.35, 0.45 * depth).at(y=base + 0.175, z=-0.275 * depth) + box(0.2 * width, 0.35, depth).at(-0.4 * width, base + 0.175)
-    scanner = box(width, 0.16, depth).at(y=base + 0.43).paint(light) + box(0.96 * width, 0.08, 0.96 * depth).at(y=base + 0.55).paint(body)
-    feeder = box(0.6 * width, 0.16, 0.6 * depth, 0.06).at(-0.12 * width, base + 0.65, -0.1 * depth).paint(light)
-    panel = _control_panel(draw, 0.5 * width).rot(x=-50).at(0.2 * width, base + 0.5, depth / 2 + 0.08)
+    body, light, base = draw.colour(), draw.colour(), drawers * tall
+    case = box(width, base, depth).at(y=base / 2) + box(0.96 * width, 0.08, 0.96 * depth).at(y=base + 0.55)
+    case += box(width, 0.35, 0.45 * depth).at(y=base + 0.175, z=-0.275 * depth)
+    case += box(0.2 * width, 0.35, depth).at(-0.4 * width, base + 0.175)
+    face = box(0.94 * width, tall - 0.04, 0.04).paint(light)
+    face += box(0.35 * width, 0.05, 0.05).at(y=0.2 * tall, z=0.02).paint(draw.colour("black"))
+    fronts = face.row(drawers, dy=tall).at(y=base / 2, z=depth / 2)
+    lid = box(width, 0.16, depth).at(y=base + 0.43)
+    feeder = box(draw.number("feeder", 0.5, 0.68) * width, 0.16, 0.6 * depth, 0.06)
+    lid += feeder.at(-0.12 * width, base + 0.65, -0.1 * depth)
+    panel = _control_panel(draw, draw.number("panel", 0.4, 0.55) * width).rot(x=-50)
+    panel = panel.at(0.2 * width, base + 0.5, depth / 2 + 0.08)
     paper = _printed_sheet(draw, 0.55 * width, 0.62 * depth).rot(x=-6).at(0.1 * width, base + 0.07, -0.1 * depth)
     castors = ball(0.07, 8).at(0.4 * width, -0.04, 0.4 * depth).mirror("x").mirror("z").paint(draw.colour("black"))
-    return stack + fronts + column.paint(body) + scanner + feeder + panel + paper + castors
+    return case.paint(body) + fronts + lid.paint(light) + panel + paper + castors
 
 
 def _desk_printer(draw: Draw, kind: str, width: float, depth: float) -> Part:
@@ -214,7 +220,7 @@ def _desk_printer(draw: Draw, kind: str, width: float, depth: float) -> Part:
     if kind == "laser":
         cassette = box(0.9 * width, 0.16, 0.05).at(y=0.14, z=d) + box(0.3 * width, 0.04, 0.06).at(y=0.16, z=d + 0.03)
         hood = np.array([(0.1 * d, 0), (d, 0), (d, 0.24), (0.4 * d, 0.24)])
-        top = slab(hood, width).rot(y=90).paint(body) + box(width, 0.1, 0.5 * depth).at(0.86 * width, 0.05).paint(trim).size(0.5, 1, 1)
+        top = slab(hood, 0.98 * width).rot(y=90).paint(trim)
         slot = box(0.7 * width, 0.1, 0.1).at(-0.08 * width, 0.07, -0.1 * d).paint(draw.colour("black"), 0.0)
         sheet = _printed_sheet(draw, 0.56 * width, 0.45 * depth).rot(x=-5).at(-0.08 * width, 0.06, -0.15 * d)
         return printer_ + cassette.paint(trim) + (top + slot + sheet).at(y=height - 0.005)
@@ -232,7 +238,7 @@ def _desk_printer(draw: Draw, kind: str, width: float, depth: float) -> Part:
 
 @shape("printer")
 def printer(draw: Draw) -> Part:
-    """A printer: inkjet with paper standing at the back, laser with paper on top, scanner lid, or floor-standing copier.
+    """A printer: inkjet with paper at the back, laser with paper on top, one with a scanner lid, or a tall copier.
 
     What is printed, the trays, drawers, control panel, bevel and proportions vary.
     """
@@ -252,9 +258,10 @@ def _bit(draw: Draw, chuck: float) -> Part:
         helix = np.column_stack([0.5 * thick * np.cos(25 * t), 0.1 + (length - 0.12) * t, 0.5 * thick * np.sin(25 * t)])
         return rod((0, 0, 0), (0, length, 0), 0.7 * thick, 0.3 * thick, n=6) + tube(helix, 0.6 * thick, 5)
     if kind == "screwdriver":
-        return cylinder(1.3 * thick, 0.3 * length, n=6).at(y=0.15 * length) + rod((0, 0, 0), (0, 0.6 * length, 0), thick, 0.5 * thick, n=6)
+        tip = rod((0, 0, 0), (0, 0.6 * length, 0), thick, 0.5 * thick, n=6)
+        return tip + cylinder(1.3 * thick, 0.3 * length, n=6).at(y=0.15 * length)
     if kind == "spade":
-        blade = slab(np.array([(0.1, 0.0), (0.1, 0.14), (0.02, 0.16), (0, 0.24), (-0.02, 0.16), (-0.1, 0.14), (-0.1, 0.0)]), 0.03)
+        blade = slab([(0.1, 0.0), (0.1, 0.14), (0.02, 0.16), (0, 0.24), (-0.02, 0.16), (-0.1, 0.14), (-0.1, 0.0)], 0.03)
         return cylinder(0.7 * thick, length, n=6).at(y=length / 2) + blade.at(y=length - 0.1)
     ring = 0.7 * chuck + 0.08
     cup = lathe([(0, 0.2), (ring, 0.2), (ring, 0.42), (0.85 * ring, 0.42), (0.85 * ring, 0.25), (0, 0.25)], 14)
@@ -265,14 +272,29 @@ def _battery(draw: Draw, reach: float, colour: Colour) -> Part:
     """The pack below the grip, its top at y = 0: a block with a foot to the front, a slide pack or a slim stick."""
     kind = draw.pick("battery", ["block", "slide pack", "stick"])
     height, wide = draw.number("battery height", 0.16, 0.3), draw.number("battery width", 0.3, 0.42)
-    label = box(0.5 * reach, 0.4 * height, wide + 0.04).at(0.1 * reach, -0.5 * height).paint(draw.colour("bright"))
     if kind == "stick":
-        return box(0.3, 0.7 * height, 0.3, 0.05).at(0, -0.3 * height).paint(colour) + box(0.2, 0.1, 0.32).at(0, -0.3 * height).paint(draw.colour("bright"))
+        label = box(0.2, 0.1, 0.32).at(0, -0.3 * height).paint(draw.colour("bright"))
+        return label + box(0.3, 0.7 * height, 0.3, 0.05).at(0, -0.3 * height).paint(colour)
     side = np.array([(-0.4, 0), (0.6, 0), (0.6, -0.75), (0.5, -1), (-0.4, -1)]) * (reach, height)
+    label = box(0.5 * reach, 0.4 * height, wide + 0.04).at(0.1 * reach, -0.5 * height).paint(draw.colour("bright"))
     pack = slab(side, wide).paint(colour) + label
     if kind == "slide pack":
         return pack + box(reach, 0.07, wide + 0.03).at(0.1 * reach, 0.03).paint(draw.colour("black"))
     return pack + box(0.06, 0.5 * height, 0.5 * wide).at(0.6 * reach, -0.4 * height).paint(draw.colour("metal"), 0.5)
+
+
+def _motor(draw: Draw, length: float, radius: float, paints: tuple[Colour, Colour]) -> Part:
+    """Motor housing, gear ring, chuck and bit, along y from y = 0."""
+    back = [(0, -0.02), (0.6, 0), (0.95, 0.1), (1, 0.4), (0.98, 0.7), (0.72, 1), (0, 1)]
+    motor = lathe(np.array(back) * (radius, length), 18).paint(paints[0], 0.4)
+    motor += cylinder(1.04 * radius, 0.12, n=18).at(y=0.42 * length).paint(paints[1])
+    y, chuck, reach = length, draw.number("chuck", 0.1, 0.15), draw.number("chuck length", 0.28, 0.4)
+    if draw.chance("gear ring", 0.7):
+        motor += cylinder(0.8 * radius, 0.14, 0.74 * radius, 12).at(y=y + 0.05).paint(draw.colour("black"))
+        y += 0.12
+    nose = lathe(np.array([(0, 0), (1, 0), (1.1, 0.5), (0.95, 0.7), (0.45, 1), (0, 1)]) * (chuck, reach), 12, crease=20)
+    motor += nose.at(y=y).paint(draw.colour("black" if draw.chance("dark chuck") else "metal"), 0.5)
+    return motor + _bit(draw, chuck).at(y=y + reach - 0.02).paint(draw.colour("metal"), 0.8)
 
 
 @shape("drill")
@@ -281,32 +303,21 @@ def drill(draw: Draw) -> Part:
 
     Bit, battery, motor housing, gear ring, side handle, grip slope, lengths and colours vary.
     """
-    form = draw.pick("form", ["pistol", "T"])
     length, radius = draw.number("motor length", 0.75, 1.0), draw.number("motor radius", 0.2, 0.26)
     grip, slope = draw.number("grip length", 0.55, 0.8), draw.number("grip slope", 4, 16)
-    chuck, chuck_length = draw.number("chuck", 0.1, 0.15), draw.number("chuck length", 0.28, 0.4)
     body, second, dark = draw.colour(), draw.colour(), draw.colour("black")
-    back = [(0, -0.02), (0.6 * radius, 0), (0.95 * radius, 0.1), (radius, 0.4 * length), (0.98 * radius, 0.7 * length), (0.72 * radius, length), (0, length)]
-    motor = lathe(back, 18).paint(body, 0.4) + cylinder(1.04 * radius, 0.12, n=18).at(y=0.42 * length).paint(second)
-    y = length
-    if draw.chance("gear ring", 0.7):
-        motor += lathe([(0, 0), (0.8 * radius, 0), (0.74 * radius, 0.14), (0, 0.14)], 12, crease=10).at(y=y - 0.02).paint(dark)
-        y += 0.12
-    nose = [(0, 0), (chuck, 0), (1.1 * chuck, 0.5 * chuck_length), (0.95 * chuck, 0.7 * chuck_length), (0.45 * chuck, chuck_length), (0, chuck_length)]
-    motor += lathe(nose, 12, crease=20).at(y=y).paint(dark if draw.chance("dark chuck") else draw.colour("metal"), 0.5)
-    motor += _bit(draw, chuck).at(y=y + chuck_length - 0.02).paint(draw.colour("metal"), 0.8)
-    vents = box(0.03, 0.14, 0.06).row(3, dx=0.07).at(0.24 * length, 0.1 * radius, 0.96 * radius).mirror("z").paint(dark)
-    switch = box(0.16, 0.05, 0.12).at(0.6 * length, radius).paint(draw.colour("bright"))
-    root = (0.22 if form == "pistol" else 0.48) * length
-    tail = root - grip * np.tan(np.radians(slope))
-    wide = draw.number("grip width", 0.12, 0.15)
-    outline = spline([(root + wide, 0), (root + wide - 0.06, -0.5 * grip), (tail + wide, -grip), (tail - wide, -grip), (tail - wide + 0.1, -0.55 * grip), (root - wide, 0)], 18)
-    low = -0.6 * radius
-    handle = slab(outline, 0.2).at(y=low).paint(second) + slab(outline * (1, 0.8) + (-0.035, -0.05), 0.15).at(y=low).paint(dark, 0.1)
-    trigger = box(0.12, 0.2, 0.12, 0.03).rot(z=-slope).at(root + wide + 0.01, low - 0.24).paint(draw.colour("bright"))
-    pack = _battery(draw, draw.number("pack length", 0.5, 0.65), body).at(tail, low - grip + 0.02)
-    whole = motor.rot(z=-90) + vents + switch + handle + trigger + pack
+    whole = _motor(draw, length, radius, (body, second)).rot(z=-90)
+    whole += box(0.03, 0.14, 0.06).row(3, dx=0.07).at(0.24 * length, 0.02, 0.96 * radius).mirror("z").paint(dark)
+    whole += box(0.16, 0.05, 0.12).at(0.6 * length, radius).paint(draw.colour("bright"))
+    root, low = (0.22 if draw.pick("form", ["pistol", "T"]) == "pistol" else 0.48) * length, -0.6 * radius
+    tail, wide = root - grip * math.tan(math.radians(slope)), draw.number("grip width", 0.12, 0.15)
+    front = [(root + wide, 0), (root + wide - 0.06, -0.5 * grip), (tail + wide, -grip)]
+    outline = spline([*front, (tail - wide, -grip), (tail - wide + 0.1, -0.55 * grip), (root - wide, 0)], 18)
+    whole += slab(outline, 0.2).at(y=low).paint(second)
+    whole += slab(outline * (1, 0.8), 0.15).at(-0.035, low - 0.05).paint(dark, 0.1)
+    whole += box(0.12, 0.2, 0.12, 0.03).rot(z=-slope).at(root + wide + 0.01, low - 0.24).paint(draw.colour("bright"))
+    whole += _battery(draw, draw.number("pack length", 0.5, 0.65), body).at(tail, low - grip + 0.02)
     if draw.chance("side handle", 0.3):
-        bar = rod((0, 0, 0), (0, -0.55, 0.2), 0.06, 0.075, n=8).at(0.95 * length, -0.5 * radius).paint(dark)
-        whole += bar + cylinder(0.85 * radius, 0.08, n=14).rot(z=90).at(0.95 * length).paint(second)
+        whole += rod((0, 0, 0), (0, -0.55, 0.2), 0.06, 0.075, n=8).at(0.95 * length, -0.5 * radius).paint(dark)
+        whole += cylinder(0.85 * radius, 0.08, n=14).rot(z=90).at(0.95 * length).paint(second)
     return whole

@@ -18,7 +18,7 @@ _BRASS: Colour = (0.78, 0.62, 0.28)
 
 @shape("piano")
 def piano(draw: Draw) -> Part:
-    """A piano, keys to the front: upright, low spinet or grand with its lid up, half up or shut; with music and pedals."""
+    """A piano, keys to the front: upright, low spinet or grand with its lid up, half up or shut; with pedals."""
     kind = draw.pick("kind", ["upright", "spinet", "grand"], [3, 2, 4])
     width, octaves = draw.number("width", 1.35, 1.6), draw.whole("octaves", 3, 5)
     bed, key_depth = draw.number("key height", 0.62, 0.72), draw.number("key depth", 0.2, 0.28)
@@ -29,7 +29,7 @@ def piano(draw: Draw) -> Part:
     cheeks = box(0.08, 0.17, key_depth + 0.08).at(width / 2 - 0.04, bed + 0.04).mirror()
     shelf = box(width, 0.1, key_depth + 0.08).at(y=bed - 0.01) + cheeks
     front = keys + shelf.paint(case, 0.7)
-    leg = _piano_leg(legs, bed)
+    leg = _piano_leg(legs, bed, draw.number("leg thickness", 0.05, 0.08))
     if kind == "grand":
         return _grand(draw, width, bed, front.at(z=key_depth / 2), leg, pedals, music, case, trim)
     height = bed + (draw.number("height", 0.45, 0.7) if kind == "upright" else 0.32)
@@ -59,11 +59,11 @@ def _keyboard(width: float, depth: float, octaves: int) -> Part:
     return whites + blacks.paint((0.05, 0.05, 0.06), 0.6) + box(width, 0.03, depth * 0.98).paint((0.12, 0.11, 0.11))
 
 
-def _piano_leg(kind: str, height: float) -> Part:
+def _piano_leg(kind: str, height: float, thick: float) -> Part:
     if kind == "turned":
         profile = [(0, 0), (0.7, 0), (0.5, 0.1), (0.8, 0.3), (1.0, 0.6), (0.6, 0.75), (1.1, 0.85), (1.1, 1), (0, 1)]
-        return lathe(profile, 9).size(0.065, height, 0.065)
-    return rod([0, 0, 0], [0, height, 0], 0.075 if kind == "square" else 0.04, 0.075, n=4)
+        return lathe(profile, 9).size(thick, height, thick)
+    return rod([0, 0, 0], [0, height, 0], thick * (1.1 if kind == "square" else 0.6), thick * 1.1, n=4)
 
 
 def _music_desk(draw: Draw, music: bool, colour: Colour) -> Part:
@@ -78,7 +78,7 @@ def _music_desk(draw: Draw, music: bool, colour: Colour) -> Part:
 def _grand(
     draw: Draw, width: float, bed: float, front: Part, leg: Part, pedals: int, music: bool, case: Colour, trim: Colour
 ) -> Part:
-    """The wing-shaped case behind the keys (from z = 0 to the back), lid hinged on the left, three legs and a pedal lyre."""
+    """The wing-shaped case behind the keys (from z = 0 to the back), lid hinged on the left, legs and a pedal lyre."""
     length, lid_kind = draw.number("length", 1.2, 1.9), draw.pick("lid", ["open", "half open", "shut"], [4, 2, 1])
     thick, tail = draw.number("case height", 0.22, 0.32), draw.number("tail", 0.3, 0.5) * width
     x = width / 2
@@ -107,7 +107,7 @@ def _grand(
 
 @shape("clock")
 def clock(draw: Draw) -> Part:
-    """A clock with hands: on the wall, square or round, on the mantel, with alarm bells, a cuckoo house or a long case."""
+    """A clock with hands: on the wall or mantel, with alarm bells, a cuckoo house, a pendulum or a long case."""
     kind = draw.pick("kind", ["wall", "alarm", "mantel", "longcase", "cuckoo", "pendulum"], [4, 3, 2, 2, 2, 2])
     depth, rim = draw.number("depth", 0.12, 0.3), draw.number("rim", 0.05, 0.12)
     case, trim = draw.colour(), draw.colour()
@@ -140,6 +140,10 @@ def _dial(draw: Draw, rim: float, trim: Colour) -> Part:
     hour = _hand(0.48, width * 1.3).rot(z=-30 * time).at(z=0.07)
     minute = _hand(0.72, width).rot(z=-360 * (time % 1)).at(z=0.09)
     hub = cylinder(0.07, 0.08, n=10).rot(x=90).at(z=0.09)
+    if draw.chance("second hand", 0.4):
+        twelve += (
+            box(0.03, 0.9, 0.012).at(y=0.28).rot(z=draw.number("seconds", 0, 360)).at(z=0.06).paint((0.75, 0.1, 0.1))
+        )
     inked = ticks.at(z=0.045) + hour + minute + hub
     return disc.paint(face, 0.1) + ring.paint(trim, 0.7) + twelve.at(z=0.05) + inked.paint(ink)
 

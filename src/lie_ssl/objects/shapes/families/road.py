@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,7 +36,7 @@ def _pane(corners: ArrayLike, thickness: float = 0.05) -> Part:
 def _wheel(radius: float, width: float, rim: Part) -> Part:
     """A tyre in the x-y plane with a rim of unit radius on its outer face (+z)."""
     tyre = [(0, -0.5), (0.8, -0.5), (1, -0.3), (1, 0.3), (0.8, 0.5), (0.66, 0.42), (0, 0.42)]
-    rubber = lathe([(r * radius, y * width) for r, y in tyre], 18).rot(x=90).paint((0.09, 0.09, 0.1), 0.1)
+    rubber = lathe([(r * radius, y * width) for r, y in tyre], 16).rot(x=90).paint((0.09, 0.09, 0.1), 0.1)
     return rubber + rim.size(radius, radius, width)
 
 
@@ -50,15 +50,21 @@ def _rim(draw: Draw, colour: Colour) -> Part:
     disc = cylinder(0.62, 0.12, n=14).rot(x=90).at(z=0.46)
     if style == "disc":
         return disc.paint(colour, 0.7) + hub.paint(COAL, 0.4)
-    hole = cylinder(0.11, 0.1, n=6).rot(x=90).at(0.4, 0, 0.5).ring(5, "z")
+    hole = box(0.18, 0.18, 0.1).at(0.4, 0, 0.5).ring(5, "z")
     return (disc + hub).paint(colour, 0.7) + hole.paint(COAL)
+
+
+def _wheel_in_arch(draw: Draw, radius: float, thick: float, width: float) -> Part:
+    """A wheel on the right side of a vehicle of that width, standing on y = 0 in its dark arch."""
+    wheel = _wheel(radius, thick, _rim(draw, draw.colour("metal"))).at(0, radius, (width - thick) / 2 + 0.02)
+    return wheel + cylinder(radius * 1.2, 0.1, n=16).rot(x=90).at(0, radius * 1.04, width / 2 - 0.03).paint(COAL)
 
 
 @dataclass(frozen=True)
 class CarForm:
     """Proportions of a kind of car: metres, and places along the body from -1 (tail) to 1 (nose)."""
 
-    length: float
+    half: float
     belt: float
     roof: float
     screen: float
@@ -66,175 +72,127 @@ class CarForm:
     roof_back: float
     rear: float
     windows: int
+    width: float = 1.8
+    clear: float = 0.2
+    bonnet: float = 0.8
 
 
 CARS = {
-    "saloon": CarForm(4.5, 0.88, 1.42, 0.36, 0.06, -0.42, -0.7, 2),
-    "hatchback": CarForm(3.7, 0.9, 1.5, 0.42, 0.12, -0.7, -0.93, 2),
-    "estate": CarForm(4.6, 0.9, 1.48, 0.36, 0.08, -0.82, -0.95, 3),
-    "van": CarForm(4.6, 1.05, 1.95, 0.74, 0.48, -0.92, -0.97, 3),
-    "off-roader": CarForm(4.1, 1.08, 1.85, 0.36, 0.24, -0.9, -0.95, 2),
-    "pickup": CarForm(4.9, 0.98, 1.65, 0.38, 0.16, -0.2, -0.27, 2),
-    "sports": CarForm(4.2, 0.78, 1.17, 0.3, -0.06, -0.34, -0.86, 1),
-    "convertible": CarForm(4.1, 0.86, 1.3, 0.3, 0.12, -0.3, -0.6, 0),
+    "saloon": CarForm(2.25, 0.88, 1.42, 0.36, 0.06, -0.42, -0.7, 2),
+    "hatchback": CarForm(1.85, 0.9, 1.5, 0.42, 0.12, -0.7, -0.93, 2),
+    "estate": CarForm(2.3, 0.9, 1.48, 0.36, 0.08, -0.82, -0.95, 3),
+    "van": CarForm(2.3, 1.05, 1.95, 0.74, 0.48, -0.92, -0.97, 3),
+    "off-roader": CarForm(2.05, 1.08, 1.85, 0.36, 0.24, -0.9, -0.95, 2),
+    "pickup": CarForm(2.45, 0.98, 1.65, 0.38, 0.16, -0.2, -0.27, 2),
+    "sports": CarForm(2.1, 0.78, 1.17, 0.3, -0.06, -0.34, -0.86, 1),
 }
 
 
 @shape("car")
 def car(draw: Draw) -> Part:
-    """A car: saloon, hatchback, estate, van, off-roader, pickup, sports car or convertible; rims and extras vary."""
-    kind = draw.pick("kind", list(CARS), [3, 2, 2, 2, 2, 2, 2, 1.5])
-    form = CARS[kind]
-    half = form.length * draw.number("length", 0.93, 1.08) / 2
-    width = draw.number("width", 1.65, 1.95)
-    belt = form.belt * draw.number("belt", 0.94, 1.06)
-    roof = form.roof * draw.number("roof", 0.95, 1.06)
-    clear = draw.number("clearance", 0.16, 0.24) + (0.14 if kind in ("off-roader", "pickup") else 0)
+    """A car: saloon, hatchback, estate, van, off-roader, pickup or sports car; rims, lamps and extras vary."""
+    kind = draw.pick("kind", list(CARS), [3, 2, 2, 2, 2, 2, 2])
+    form, high = CARS[kind], kind in ("off-roader", "pickup")
+    half, width = form.half * draw.number("length", 0.93, 1.08), draw.number("width", 1.65, 1.95)
+    belt, roof = form.belt * draw.number("belt", 0.94, 1.06), form.roof * draw.number("roof", 0.95, 1.06)
+    clear = draw.number("clearance", 0.16, 0.24) + (0.14 if high else 0)
     bonnet = belt - draw.number("bonnet_drop", 0.06, 0.22)
-    radius = draw.number("wheel", 0.3, 0.37) * (1.2 if kind in ("off-roader", "pickup") else 1.0)
-    paint, trim = draw.colour("any"), draw.colour("glass")
+    form = replace(form, half=half, belt=belt, roof=roof, width=width, clear=clear, bonnet=bonnet)
+    radius = draw.number("wheel", 0.3, 0.37) * (1.2 if high else 1.0)
+    paint = draw.colour()
     stations = [
         (-1, clear + 0.15, belt - 0.2, 0.82), (-0.96, clear + 0.04, belt - 0.05, 0.94), (-0.8, clear, belt, 1),
         (form.screen, clear, belt, 1), (0.86, clear, bonnet, 0.96), (0.96, clear + 0.04, bonnet - 0.07, 0.9),
         (1, clear + 0.1, bonnet - 0.2, 0.8),
     ]  # fmt: skip
-    sections = [_section(x * half, low, high, width * w, 0.13) for x, low, high, w in stations]
-    shell = loft(sections).paint(paint, 0.5)
-    floor = box(1.7 * half, 0.1, width * 0.8).at(y=clear - 0.02).paint(COAL)
-    wheel = _wheel(radius, 0.24, _rim(draw, draw.colour("metal"))).at(0, radius, width / 2 - 0.1)
-    arch = cylinder(radius * 1.2, 0.1, n=18).rot(x=90).at(0, radius * 1.04, width / 2 - 0.03).paint(COAL)
-    axles = (wheel + arch).at(x=0.62 * half) + (wheel + arch).at(x=-0.6 * half)
-    body = shell + floor + axles.mirror("z") + _car_face(draw, half, belt, bonnet, clear, width)
-    body += _car_doors(form, half, belt, clear, width)
-    if kind == "convertible":
-        return body + _cockpit(draw, form, half, belt, roof, width, trim)
-    body += _cabin(form, half, belt, roof, width, draw.number("tumblehome", 0.06, 0.16), paint, trim)
-    return body + _car_extras(draw, kind, form, half, belt, roof, width, paint)
+    body = loft([_section(x * half, low, top, width * w, 0.13) for x, low, top, w in stations]).paint(paint, 0.5)
+    body += box(1.7 * half, 0.1, width * 0.8).at(y=clear - 0.02).paint(COAL)
+    wheel = _wheel_in_arch(draw, radius, 0.24, width)
+    body += (wheel.at(x=0.62 * half) + wheel.at(x=-0.6 * half)).mirror("z")
+    body += _car_face(draw, form) + _car_doors(form)
+    body += _cabin(form, draw.number("tumblehome", 0.06, 0.16), paint, draw.colour("glass"))
+    return body + _car_extras(draw, kind, form, paint)
 
 
-def _cabin(
-    form: CarForm, half: float, belt: float, roof: float, width: float, lean: float, paint: Colour, glass: Colour
-) -> Part:
-    """Roof, pillars and windows above the belt line."""
-    a, b, c, d = (x * half for x in (form.screen, form.roof_front, form.roof_back, form.rear))
+def _cabin(form: CarForm, lean: float, paint: Colour, glass: Colour) -> Part:
+    """Roof, pillars and windows above the belt line; the sides lean inwards."""
+    belt, roof = form.belt, form.roof
+    a, b, c, d = (x * form.half for x in (form.screen, form.roof_front, form.roof_back, form.rear))
     outline = [(a, belt - 0.1), (a, belt), (b, roof - 0.03), (b - 0.15, roof), (c + 0.15, roof), (c, roof - 0.03)]
     outline += [(d, belt), (d, belt - 0.1)]
 
     def side(y: float) -> float:
-        return width / 2 - 0.05 - lean * max(0.0, y - belt) / (roof - belt)
+        return form.width / 2 - 0.05 - lean * max(0.0, y - belt) / (roof - belt)
 
-    z = [side(y) for _, y in outline]
-    house = loft([lift(outline, [-v for v in z]), lift(outline, z)]).paint(paint, 0.5)
-    low, high = belt + 0.06, roof - 0.1
-    rise = (high - belt) / (roof - belt)
-    front, back = (
-        (a + 0.1 * (b - a) - 0.1, a + rise * (b - a) - 0.1),
-        (d + 0.1 * (c - d) + 0.1, d + rise * (c - d) + 0.1),
-    )
-    cuts = np.linspace(0, 1, form.windows + 1)
-    windows = []
-    for i, (s, e) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
-        s, e = s + (0.025 if i else 0), e - (0.025 if i < form.windows - 1 else 0)
-        x = [front[k] + (back[k] - front[k]) * t for t in (s, e) for k in (0, 1)]
-        windows.append(
-            _pane([(x[0], low, side(low)), (x[1], high, side(high)), (x[3], high, side(high)), (x[2], low, side(low))])
-        )
-
-    def screen(x0: float, x1: float) -> Part:
-        return _pane([
-            (x0 + (x1 - x0) * t, belt + (roof - belt) * t, s * (side(belt + (roof - belt) * t) - 0.08))
-            for t, s in ((0.08, -1), (0.08, 1), (0.88, 1), (0.88, -1))
-        ])  # fmt: skip
-
-    panes = joined(windows).mirror("z") + screen(a, b) + screen(d, c)
-    return house + panes.paint(glass, 0.8)
+    house = loft([lift(outline, [s * side(y) for _, y in outline]) for s in (-1, 1)]).paint(paint, 0.5)
+    low, high, rise = belt + 0.06, roof - 0.1, (roof - 0.1 - belt) / (roof - belt)
+    front = np.array([a + 0.1 * (b - a) - 0.1, a + rise * (b - a) - 0.1])
+    back = np.array([d + 0.1 * (c - d) + 0.1, d + rise * (c - d) + 0.1])
+    windows = Part()
+    for i in range(form.windows):
+        start = i / form.windows + (0.025 if i else 0)
+        end = (i + 1) / form.windows - (0.025 if i < form.windows - 1 else 0)
+        (x0, x1), (x3, x2) = (front + (back - front) * t for t in (start, end))
+        windows += _pane([(x0, low, side(low)), (x1, high, side(high)), (x2, high, side(high)), (x3, low, side(low))])
+    glazing, w = windows.mirror("z"), side(belt) - 0.08
+    for foot, head in ((a, b), (d, c)):
+        p = np.array([(foot, belt, -w), (foot, belt, w), (head, roof, lean - w), (head, roof, w - lean)])
+        low_edge, high_edge = p[:2] + 0.08 * (p[2:] - p[:2]), p[:2] + 0.88 * (p[2:] - p[:2])
+        glazing += _pane([*low_edge, *high_edge[::-1]])
+    return house + glazing.paint(glass, 0.8)
 
 
-def _car_face(draw: Draw, half: float, belt: float, bonnet: float, clear: float, width: float) -> Part:
+def _car_face(draw: Draw, form: CarForm) -> Part:
     """Lights, grille, bumpers and number plates."""
-    lamp_height, lamp_width = bonnet - 0.2, draw.number("lamp_width", 0.2, 0.34)
+    half, width, bonnet = form.half, form.width, form.bonnet
+    lamp = box(0.12, 0.14, draw.number("lamp_width", 0.2, 0.34))
     if draw.chance("round_lamps", 0.4):
         lamp = cylinder(0.12, 0.12, n=10).rot(z=90)
-    else:
-        lamp = box(0.12, 0.14, lamp_width)
-    lamps = lamp.at(half * 0.97, lamp_height, width * 0.32).mirror("z").paint(LAMP, 0.8)
-    rear = box(0.1, 0.22, 0.2).at(-half * 0.975, belt - 0.2, width * 0.35).mirror("z").paint(TAIL_LIGHT, 0.6)
-    grille = box(0.1, 0.18, width * draw.number("grille", 0.3, 0.5)).at(half * 0.985, bonnet - 0.32).paint(COAL, 0.5)
-    bumper = box(0.14, 0.14, width * 0.9, 0.05).at(y=clear + 0.12)
-    bumpers = bumper.at(x=half - 0.02) + bumper.at(x=0.02 - half)
-    plate = box(0.04, 0.12, 0.5).at(-half - 0.01, belt - 0.4).paint((0.95, 0.9, 0.7))
-    return lamps + rear + grille + plate + bumpers.paint(draw.pick("bumper", [COAL, STEEL]), 0.5)
+    lamps = lamp.at(half * 0.97, bonnet - 0.2, width * 0.32).mirror("z").paint(LAMP, 0.8)
+    rear = box(0.1, 0.22, 0.2).at(-half * 0.975, form.belt - 0.2, width * 0.35).mirror("z").paint(TAIL_LIGHT, 0.6)
+    grille = box(0.1, 0.18, width * draw.number("grille", 0.3, 0.5)).at(half * 0.985, bonnet - 0.32)
+    bumper = box(0.14, 0.14, width * 0.9, 0.05).at(y=form.clear + 0.12)
+    bumpers = (bumper.at(x=half - 0.02) + bumper.at(x=0.02 - half)).paint(draw.pick("bumper", [COAL, STEEL]), 0.5)
+    plate = box(0.04, 0.12, 0.5).at(-half - 0.01, form.belt - 0.4).paint((0.95, 0.9, 0.7))
+    return lamps + rear + grille.paint(COAL, 0.5) + plate + bumpers
 
 
-def _car_doors(form: CarForm, half: float, belt: float, clear: float, width: float) -> Part:
+def _car_doors(form: CarForm) -> Part:
     """Door gaps, door handles and wing mirrors."""
-    x = np.linspace(form.screen * half - 0.25, max(form.rear, -0.4) * half, max(form.windows, 1) + 1)[:3]
-    seams = joined(box(0.035, belt - clear - 0.2, 0.02).at(v, (belt + clear) / 2, width / 2) for v in x)
-    handles = joined(box(0.18, 0.05, 0.05).at(v + 0.2, belt - 0.15, width / 2) for v in x[1:])
-    mirror = box(0.12, 0.16, 0.22).at(form.screen * half - 0.2, belt + 0.12, width / 2 + 0.08)
-    return (seams + handles + mirror).mirror("z").paint(COAL, 0.4)
+    half, belt, width = form.half, form.belt, form.width
+    x = np.linspace(form.screen * half - 0.25, max(form.rear, -0.4) * half, form.windows + 1)[:3]
+    tall = belt - form.clear
+    doors = joined(box(0.035, tall - 0.2, 0.02).at(v, form.clear + tall / 2, width / 2) for v in x)
+    doors += joined(box(0.18, 0.05, 0.05).at(v + 0.2, belt - 0.15, width / 2) for v in x[1:])
+    doors += box(0.12, 0.16, 0.22).at(form.screen * half - 0.2, belt + 0.12, width / 2 + 0.08)
+    return doors.mirror("z").paint(COAL, 0.4)
 
 
-def _cockpit(draw: Draw, form: CarForm, half: float, belt: float, roof: float, width: float, glass: Colour) -> Part:
-    """The open cabin of a convertible: windscreen, seats, steering wheel and the folded roof."""
-    front, back = form.screen * half, form.rear * half
-    well = box(front - back, 0.06, width * 0.8).at((front + back) / 2, belt).paint(COAL)
-    lean, top, z = (front - form.roof_front * half) * 0.8, roof - 0.05, width * 0.42
-    screen = _pane([(front, belt, -z), (front, belt, z), (front - lean, top, z * 0.85), (front - lean, top, -z * 0.85)])
-    frame = tube(
-        [(front, belt, -z), (front - lean, top, -z * 0.85), (front - lean, top, z * 0.85), (front, belt, z)], 0.04
-    )
-    seat = (box(0.16, 0.45, 0.5, 0.07).rot(z=12) + box(0.14, 0.16, 0.26, 0.06).at(-0.06, 0.3)).at(
-        y=belt + 0.15, z=width * 0.2
-    )
-    rows = [seat.at(x=front - 1.15)] + ([seat.at(x=back + 0.15)] if draw.chance("back_seats") else [])
-    wheel = (
-        tube(lift(rectangle(0.36, 0.36, 0.18, 3)), 0.03, 5, closed=True)
-        .rot(y=70)
-        .at(front - 0.6, belt + 0.2, -width * 0.2)
-    )
-    roof_bag = box(0.4, 0.18, width * 0.8, 0.08).at(back, belt + 0.05)
-    return (
-        well + screen.paint(glass, 0.8) + frame.paint(STEEL, 0.7) + wheel.paint(COAL)
-        + joined(rows).mirror("z").paint(draw.colour()) + roof_bag.paint(draw.colour())
-    )  # fmt: skip
-
-
-def _car_extras(
-    draw: Draw, kind: str, form: CarForm, half: float, belt: float, roof: float, width: float, paint: Colour
-) -> Part:
+def _car_extras(draw: Draw, kind: str, form: CarForm, paint: Colour) -> Part:
     """What only some cars have: a load bed, a spare wheel, a wing, a roof rack, a taxi sign, stripes."""
-    back, middle = form.rear * half, (form.roof_front + form.roof_back) / 2 * half
-    extra = draw.pick("extra", ["none", "rack", "sign", "stripes"])
-    parts = Part()
+    half, belt, width = form.half, form.belt, form.width
+    extra, parts = draw.pick("extra", ["none", "rack", "sign", "stripes"]), Part()
     if kind == "pickup":
-        long = back + 0.97 * half
-        sides = box(long, 0.24, 0.1).at((back - 0.97 * half) / 2, belt + 0.08, width / 2 - 0.08).mirror("z")
-        gate = box(0.1, 0.24, width - 0.1).at(-0.96 * half, belt + 0.08)
-        parts += (sides + gate).paint(paint, 0.5)
-        parts += box(long, 0.04, width * 0.85).at((back - 0.97 * half) / 2, belt + 0.02).paint(COAL)
-    if kind == "off-roader":
-        parts += (
-            _wheel(0.36, 0.22, cylinder(0.6, 0.1, n=10).rot(x=90).at(z=0.48).paint(paint))
-            .rot(y=-90)
-            .at(-half - 0.1, belt)
-        )
-    if kind == "sports" and draw.chance("wing"):
-        blade, post = box(0.3, 0.05, width * 0.9).at(y=0.28), box(0.08, 0.3, 0.06).at(y=0.13, z=width * 0.3).mirror("z")
-        parts += (blade + post).at(-0.88 * half, belt).paint(paint, 0.5)
+        long = (form.rear + 0.97) * half
+        walls = box(long, 0.24, 0.1).at(long / 2, 0.08, width / 2 - 0.08).mirror("z")
+        walls += box(0.1, 0.24, width - 0.1).at(0, 0.08)
+        bed = walls.paint(paint, 0.5) + box(long, 0.04, width * 0.85).at(long / 2, 0.02).paint(COAL)
+        parts += bed.at(-0.97 * half, belt)
+    elif kind == "off-roader":
+        cover = cylinder(0.6, 0.1, n=10).rot(x=90).at(z=0.48).paint(paint)
+        parts += _wheel(0.36, 0.22, cover).rot(y=-90).at(-half - 0.1, belt)
+    elif kind == "sports" and draw.chance("wing"):
+        wing = box(0.3, 0.05, width * 0.9).at(y=0.28) + box(0.08, 0.3, 0.06).at(y=0.13, z=width * 0.3).mirror("z")
+        parts += wing.at(-0.88 * half, belt).paint(paint, 0.5)
+    top = Part()
     if extra == "rack":
         rail = rod((-0.5, 0.1, width * 0.3), (0.5, 0.1, width * 0.3), 0.03, n=5)
-        bars = box(0.06, 0.05, width * 0.72).at(y=0.08).row(3, dx=0.4)
-        parts += (rail.mirror("z") + bars).at(middle, roof).paint(COAL, 0.4)
+        top = (rail.mirror("z") + box(0.06, 0.05, width * 0.72).at(y=0.08).row(3, dx=0.4)).paint(COAL, 0.4)
     elif extra == "sign":
-        parts += (
-            slab([(-0.2, 0), (0.2, 0), (0.12, 0.2), (-0.12, 0.2)], 0.6)
-            .at(middle, roof - 0.02)
-            .paint(draw.colour("bright"))
-        )
+        top = slab([(-0.2, 0), (0.2, 0), (0.12, 0.2), (-0.12, 0.2)], 0.6).at(y=-0.02).paint(draw.colour("bright"))
     elif extra == "stripes":
         parts += box(half * 1.5, 0.1, width + 0.03).at(y=belt - 0.28).paint(draw.colour("paint"), 0.5)
-    return parts
+    return parts + top.at((form.roof_front + form.roof_back) / 2 * half, form.roof)
 
 
 @shape("bus")
@@ -243,70 +201,54 @@ def bus(draw: Draw) -> Part:
     kind = draw.pick("kind", ["city", "coach", "double", "school"])
     half = draw.number("length", 6.5, 11.0) * (0.85 if kind == "double" else 1) / 2
     width, clear = draw.number("width", 2.2, 2.6), draw.number("clearance", 0.3, 0.45)
-    top = draw.number("height", 2.7, 3.2) * (1.45 if kind == "double" else 1.0)
+    top = draw.number("height", 2.7, 3.2) * {"double": 1.45, "coach": 1.15}.get(kind, 1.0)
     corner, radius = draw.number("corner", 0.12, 0.4), draw.number("wheel", 0.45, 0.55)
     paint, second, glass = draw.colour(), draw.colour(), draw.colour("glass")
-    nose = half - (1.0 if kind == "school" else 0.0)
-    rake = draw.number("rake", 0.0, 0.35)
+    nose, rake = half - (1.0 if kind == "school" else 0.0), draw.number("rake", 0.0, 0.35)
     sections = [_section(-half, clear, top, width, corner), _section(nose - 0.4, clear, top, width, corner)]
     front = _section(nose, clear, top, width * 0.96, corner)
     front[:, 0] -= rake * np.clip((front[:, 1] - 1.3) / (top - 1.3), 0, 1)
     body = loft([*sections, front]).paint(paint, 0.45)
     if kind == "school":
-        bonnet = loft(
-            [_section(half - 1.1, clear, 1.65, width * 0.9, 0.2), _section(half, clear, 1.45, width * 0.8, 0.25)]
-        )
+        ends = ((half - 1.1, 1.65, 0.9), (half, 1.45, 0.8))
+        bonnet = loft([_section(x, clear, y, width * w, 0.22) for x, y, w in ends])
         body += bonnet.paint(paint, 0.45) + box(0.1, 0.5, width * 0.45).at(half, 0.95).paint(COAL)
-    levels = [(1.45, 2.35), (2.85, top - 0.35)] if kind == "double" else [(1.4, top - 0.45)]
-    body += _bus_windows(draw, levels, half, nose, rake, top, width, glass)
-    body += _bus_doors(draw, nose, width, clear, 2.35 if kind == "double" else top - 0.45, glass)
-    wheel = _wheel(radius, 0.35, _rim(draw, draw.colour("metal"))).at(0, radius, width / 2 - 0.13)
-    arch = cylinder(radius * 1.2, 0.1, n=16).rot(x=90).at(0, radius * 1.05, width / 2 - 0.02).paint(COAL)
-    places = [nose - 1.75, -half + 1.6] + ([-half + 2.8] if half > 4.3 and draw.chance("third_axle", 0.6) else [])
-    body += joined((wheel + arch).at(x=x) for x in places).mirror("z")
-    if draw.chance("stripe", 0.7):
-        body += (
-            box(2 * half - 0.1, draw.number("stripe", 0.15, 0.45), width + 0.06)
-            .at(-(half - nose) / 2, 1.08)
-            .paint(second)
-        )
-    lamp = box(0.12, 0.2, 0.36).at(half - 0.02, 0.85, width * 0.34).mirror("z").paint(LAMP, 0.8)
-    rear = box(0.1, 0.35, 0.2).at(-half, 1.1, width * 0.4).mirror("z").paint(TAIL_LIGHT, 0.6)
-    floor = box(1.9 * half, 0.1, width * 0.85).at(y=clear).paint(COAL)
-    sign = box(0.12, 0.3, width * 0.6).at(nose - rake + 0.02, top - 0.22).paint(draw.pick("sign", [COAL, second, LAMP]))
-    mirror = (rod((0, 0, 0), (0.4, 0, 0), 0.05, n=5) + box(0.1, 0.5, 0.2).at(0.4, -0.2)).at(
-        nose - rake - 0.1, top - 0.7, width / 2
+    levels = (
+        [(1.45, 2.35), (2.85, top - 0.35)] if kind == "double" else [(1.85 if kind == "coach" else 1.4, top - 0.45)]
     )
+    body += _bus_panes(draw, levels, half, nose, rake / (top - 1.3), width / 2).paint(glass, 0.8)
+    body += _bus_doors(draw, nose, width, clear, 2.35 if kind == "double" else top - 0.45, glass)
+    wheel = _wheel_in_arch(draw, radius, 0.35, width)
+    places = [nose - 1.75, -half + 1.6] + ([-half + 2.8] if half > 4.3 and draw.chance("third_axle", 0.6) else [])
+    body += joined(wheel.at(x=x) for x in places).mirror("z")
+    if draw.chance("stripe", 0.7):
+        stripe = box(2 * half - 0.1, draw.number("stripe", 0.15, 0.45), width + 0.06)
+        body += stripe.at(-(half - nose) / 2, 1.08).paint(second)
+    body += box(0.12, 0.2, 0.36).at(half - 0.02, 0.85, width * 0.34).mirror("z").paint(LAMP, 0.8)
+    body += box(0.1, 0.35, 0.2).at(-half, 1.1, width * 0.4).mirror("z").paint(TAIL_LIGHT, 0.6)
+    body += box(1.9 * half, 0.1, width * 0.85).at(y=clear).paint(COAL)
+    sign = box(0.12, 0.3, width * 0.6).at(nose - rake + 0.02, top - 0.22)
+    arm = rod((0, 0, 0), (0.4, 0, 0), 0.05, n=5) + box(0.1, 0.5, 0.2).at(0.4, -0.2)
+    arms = arm.at(nose - rake - 0.1, top - 0.7, width / 2).mirror("z").paint(COAL)
     unit = box(draw.number("roof_unit", 1.0, 2.4), 0.22, width * 0.6).row(draw.whole("roof_units", 0, 2), dx=half)
     roof = unit.at(-half * 0.1, top + 0.08).paint(second)
-    return body + lamp + rear + floor + sign + mirror.mirror("z").paint(COAL) + roof
+    return body + sign.paint(draw.pick("sign", [COAL, LAMP])) + arms + roof
 
 
-def _bus_windows(
-    draw: Draw,
-    levels: list[tuple[float, float]],
-    half: float,
-    nose: float,
-    rake: float,
-    top: float,
-    width: float,
-    glass: Colour,
-) -> Part:
-    """Rows of side windows, a windscreen and a rear window on every level."""
+def _bus_panes(draw: Draw, levels: list[tuple[float, float]], half: float, nose: float, slope: float, z: float) -> Part:
+    """Rows of side windows, a windscreen that leans back by `slope` and a rear window on every level."""
     count, gap = draw.whole("windows", 4, 8), draw.number("pillar", 0.08, 0.25)
     parts = Part()
     for i, (low, high) in enumerate(levels):
         # The door takes the front of the lower level on the right; the driver's window is there on the left.
-        right_end = nose - 0.5 if i else nose - 1.35
-        for end, side in ((right_end, 1), (nose - 0.5, -1)):
+        for end, side in ((nose - 0.5 if i else nose - 1.35, z), (nose - 0.5, -z)):
             step = (end + half - 0.3) / count
             pane = box(step - gap, high - low, 0.06).row(count, dx=step)
-            parts += pane.at((end - half + 0.3) / 2, (low + high) / 2, side * width / 2)
-        slope = [nose - rake * (y - 1.3) / (top - 1.3) for y in (low, high)]
-        z = width * 0.43
-        parts += _pane([(slope[0], low, -z), (slope[0], low, z), (slope[1], high, z), (slope[1], high, -z)], 0.08)
-        parts += box(0.06, (high - low) * 0.7, width * 0.7).at(-half, (low + high) / 2 + 0.08)
-    return parts.paint(glass, 0.8)
+            parts += pane.at((end - half + 0.3) / 2, (low + high) / 2, side)
+        x0, x1, w = nose - slope * (low - 1.3), nose - slope * (high - 1.3), z * 0.86
+        parts += _pane([(x0, low, -w), (x0, low, w), (x1, high, w), (x1, high, -w)], 0.08)
+        parts += box(0.06, (high - low) * 0.7, z * 1.4).at(-half, (low + high) / 2 + 0.08)
+    return parts
 
 
 def _bus_doors(draw: Draw, nose: float, width: float, clear: float, high: float, glass: Colour) -> Part:
@@ -326,12 +268,10 @@ def train(draw: Draw) -> Part:
     top, paint, second = draw.number("height", 1.7, 2.2), draw.colour(), draw.colour()
     if kind == "steam":
         engine = _steam_engine(draw, half, width, top, paint, second)
-    elif kind == "fast":
-        engine = _rail_car(draw, half, width, top, paint, second, draw.number("nose", 1.2, 2.0), 0.45)
-    elif kind == "tram":
-        engine = _rail_car(draw, half, width, top, paint, second, draw.number("nose", 0.2, 0.4), 0.85)
-    else:
+    elif kind == "diesel":
         engine = _diesel(draw, half, width, top, paint, second)
+    else:
+        engine = _rail_car(draw, kind == "fast", half, width, top, paint, second)
     if draw.chance("carriage", 0.45):
         long = draw.number("carriage_length", 1.6, 2.6)
         engine += _carriage(draw, long, width * 0.95, top, paint, second).at(x=-half - long / 2 - 0.25)
@@ -339,13 +279,13 @@ def train(draw: Draw) -> Part:
         low, high = engine.bounds()
         long = float(high[0] - low[0])
         rail = box(long, 0.1, 0.1).at(z=width * 0.36).mirror("z").paint(STEEL, 0.7)
-        sleeper = box(0.22, 0.08, width * 1.15).at(y=-0.08).row(round(long / 0.55), dx=0.55).paint(draw.colour("wood"))
-        engine += (rail + sleeper).at(float(high[0] + low[0]) / 2, -0.05)
+        sleeper = box(0.22, 0.08, width * 1.15).at(y=-0.08).row(round(long / 0.55), dx=0.55)
+        engine += (rail + sleeper.paint(draw.colour("wood"))).at(float(high[0] + low[0]) / 2, -0.05)
     return engine
 
 
 def _rail_wheels(places: ArrayLike, radius: float, width: float, colour: Colour) -> Part:
-    wheel = lathe([(0, -0.05), (1, -0.05), (0.9, 0.05), (0.75, 0.05), (0.7, 0.02), (0, 0.02)], 12)
+    wheel = lathe([(0, -0.05), (1, -0.05), (0.9, 0.05), (0.75, 0.05), (0.7, 0.02), (0, 0.02)], 10)
     wheel = wheel.size(radius, 1, radius).rot(x=90).paint(COAL, 0.4)
     spoke = box(radius * 1.5, radius * 0.14, 0.1)
     wheel += (cylinder(radius * 0.2, 0.16, n=6).rot(x=90) + spoke + spoke.rot(z=90)).paint(colour)
@@ -354,9 +294,8 @@ def _rail_wheels(places: ArrayLike, radius: float, width: float, colour: Colour)
 
 def _steam_engine(draw: Draw, half: float, width: float, top: float, paint: Colour, second: Colour) -> Part:
     """Boiler with chimney and domes, driving wheels with a coupling rod, a cab at the back."""
-    boiler, axis = draw.number("boiler", 0.42, 0.56), top * 0.58
-    cab = draw.number("cab", 1.0, 1.4)
-    barrel = lathe([(0, -0.0), (boiler, 0), (boiler, 1), (boiler * 0.8, 1.06), (0, 1.06)], 18)
+    boiler, axis, cab = draw.number("boiler", 0.42, 0.56), top * 0.58, draw.number("cab", 1.0, 1.4)
+    barrel = lathe([(0, 0), (boiler, 0), (boiler, 1), (boiler * 0.8, 1.06), (0, 1.06)], 18)
     barrel = barrel.size(1, 2 * half - cab - 0.25, 1).rot(z=-90).at(-half + cab, axis).paint(paint, 0.5)
     bands = cylinder(boiler + 0.025, 0.07, n=18).rot(z=90).row(3, dx=0.75).at(0.25, axis).paint(second, 0.7)
     door = cylinder(boiler * 0.75, 0.1, n=14).rot(z=90).at(half - 0.15, axis).paint(COAL, 0.4)
@@ -364,8 +303,8 @@ def _steam_engine(draw: Draw, half: float, width: float, top: float, paint: Colo
     tall, mouth = draw.number("chimney", 0.4, 0.8), draw.number("chimney_mouth", 0.14, 0.34)
     stack = lathe([(0, 0), (0.15, 0), (0.14, tall * 0.6), (mouth, tall), (mouth * 0.8, tall + 0.05), (0, tall)], 14)
     stack = stack.at(half - 0.6, axis + boiler - 0.08).paint(COAL, 0.3)
-    dome = lathe([(0, 0), (0.22, 0), (0.2, 0.25), (0.1, 0.36), (0, 0.38)], 12).row(draw.whole("domes", 1, 2), dx=0.7)
-    dome = dome.at(-0.05, axis + boiler - 0.07).paint(second, 0.7)
+    dome = lathe([(0, 0), (0.22, 0), (0.2, 0.25), (0.1, 0.36), (0, 0.38)], 12)
+    dome = dome.row(draw.whole("domes", 1, 2), dx=0.7).at(-0.05, axis + boiler - 0.07).paint(second, 0.7)
     deck = box(2 * half, 0.14, width).at(y=axis - boiler + 0.05).paint(COAL)
     wall, mid = top * 0.98 - axis + boiler, -half + cab / 2
     house = box(cab, wall, width * 0.94).at(mid, axis - boiler + wall / 2).paint(paint, 0.4)
@@ -376,24 +315,11 @@ def _steam_engine(draw: Draw, half: float, width: float, top: float, paint: Colo
     places = np.linspace(-half + 0.6, 0.25, draw.whole("drivers", 2, 3))
     wheels = _rail_wheels(places, radius, width * 1.1, second)
     wheels += _rail_wheels([half - 0.95, half - 0.4], radius * 0.55, width, second)
-    link = box(float(np.ptp(places)) + 0.2, 0.09, 0.06).at(float(places.mean()), radius * 0.8, width * 0.46).mirror("z")
+    link = box(float(np.ptp(places)) + 0.2, 0.09, 0.06).at(float(places.mean()), radius * 0.8, width * 0.46)
     catcher = slab([(0, 0), (0.55, -0.35), (0, -0.35)], width * 0.8).at(half - 0.05, axis - boiler).paint(second)
     lamp = cylinder(0.12, 0.16, n=8).rot(z=90).at(half - 0.1, axis + boiler + 0.02).paint(LAMP, 0.7)
-    return (
-        barrel
-        + bands
-        + door
-        + stack
-        + dome
-        + deck
-        + house
-        + roof
-        + window
-        + wheels
-        + link.paint(STEEL, 0.7)
-        + catcher
-        + lamp
-    )
+    body = barrel + bands + door + stack + dome + deck + house + roof + window
+    return body + wheels + link.mirror("z").paint(STEEL, 0.7) + catcher + lamp
 
 
 def _bogies(half: float, width: float, low: float) -> Part:
@@ -402,128 +328,71 @@ def _bogies(half: float, width: float, low: float) -> Part:
     return frame + _rail_wheels(places, 0.24, width * 1.05, STEEL)
 
 
-def _rail_car(
-    draw: Draw, half: float, width: float, top: float, paint: Colour, second: Colour, nose: float, blunt: float
-) -> Part:
-    """A smooth motor coach with a shaped nose (`blunt` 1 is upright), side windows, doors and a pantograph."""
-    low, windows = 0.34, draw.whole("windows", 4, 7)
+def _rail_car(draw: Draw, fast: bool, half: float, width: float, top: float, paint: Colour, second: Colour) -> Part:
+    """A smooth motor coach with a long or an upright nose, side windows, doors and a pantograph."""
+    blunt, nose = (0.45, draw.number("nose", 1.2, 2.0)) if fast else (0.85, draw.number("tram_nose", 0.2, 0.4))
+    low, windows, tall = 0.34, draw.whole("windows", 4, 7), top - 0.34
     sections = [_section(-half, low, top, width, 0.25), _section(half - nose, low, top, width, 0.25)]
     for t in (0.4, 0.75, 1.0):
         shrink = (1 - blunt) * t**1.7
-        sections.append(
-            _section(half - nose + nose * t, low, top - (top - low) * 0.95 * shrink, width * (1 - 0.7 * shrink), 0.2)
-        )
+        peak, wide = top - tall * 0.95 * shrink, width * (1 - 0.7 * shrink)
+        sections.append(_section(half - nose + nose * t, low, peak, wide, 0.2))
     shell = loft(sections).paint(paint, 0.5)
-    glass = draw.colour("glass")
     step = (2 * half - nose - 0.9) / windows
-    pane = (
-        box(step * 0.82, (top - low) * 0.34, width + 0.05).row(windows, dx=step).at(-nose / 2, low + (top - low) * 0.65)
-    )
+    pane = box(step * 0.82, tall * 0.34, width + 0.05).row(windows, dx=step).at(-nose / 2, low + tall * 0.65)
     edge, z = top - 0.2 * (1 - blunt) - 0.16, width * 0.38
-    if blunt > 0.7:
-        screen = box(0.1, (top - low) * 0.38, width * 0.74).at(half - 0.02, low + (top - low) * 0.62)
+    if not fast:
+        screen = box(0.1, tall * 0.38, width * 0.74).at(half - 0.02, low + tall * 0.62)
     else:
-        y1, x0, x1 = edge - (top - low) * 0.28, half - nose * 0.38, half - nose * 0.72
+        y1, x0, x1 = edge - tall * 0.28, half - nose * 0.38, half - nose * 0.72
         screen = _pane([(x0, y1, -z * 0.75), (x0, y1, z * 0.75), (x1, edge + 0.03, z), (x1, edge + 0.03, -z)], 0.22)
-    door = (
-        box(0.42, (top - low) * 0.75, width + 0.07)
-        .row(2, dx=2 * half - nose - 0.75)
-        .at(-nose / 2, low + (top - low) * 0.46)
-    )
-    band = box(2 * half - nose, 0.16, width + 0.03).at(-nose / 2, low + (top - low) * 0.3)
-    lamp = (
-        box(0.14, 0.1, 0.16)
-        .at(half - 0.05 - nose * 0.04, low + 0.22, width * (0.1 + 0.24 * blunt))
-        .mirror("z")
-        .paint(LAMP, 0.8)
-    )
+    door = box(0.42, tall * 0.75, width + 0.07).row(2, dx=2 * half - nose - 0.75).at(-nose / 2, low + tall * 0.46)
+    band = box(2 * half - nose, 0.16, width + 0.03).at(-nose / 2, low + tall * 0.3)
+    lamp = box(0.14, 0.1, 0.16).at(half - 0.05 - nose * 0.04, low + 0.22, width * (0.1 + 0.24 * blunt))
     tail = box(0.06, 0.12, 0.16).at(-half, low + 0.3, width * 0.36).mirror("z").paint(TAIL_LIGHT)
-    roof = _pantograph(draw).at(-half * 0.3, top)
-    return (
-        shell
-        + (pane + screen).paint(glass, 0.8)
-        + (door + band).paint(second, 0.4)
-        + lamp
-        + tail
-        + _bogies(half, width, low)
-        + roof
-    )
+    roof = _pantograph(draw.number("pantograph", 0.3, 0.55)).at(-half * 0.3, top)
+    body = shell + (pane + screen).paint(draw.colour("glass"), 0.8) + (door + band).paint(second, 0.4) + roof
+    return body + lamp.mirror("z").paint(LAMP, 0.8) + tail + _bogies(half, width, low)
 
 
-def _pantograph(draw: Draw) -> Part:
-    rise = draw.number("pantograph", 0.3, 0.55)
-    arms = rod((0.4, 0, 0.2), (-0.1, rise / 2, 0.2), 0.035, n=5) + rod(
-        (-0.1, rise / 2, 0.2), (0.3, rise, 0.2), 0.035, n=5
-    )
+def _pantograph(rise: float) -> Part:
+    arm = tube([(0.4, 0, 0.2), (-0.1, rise / 2, 0.2), (0.3, rise, 0.2)], 0.035, 5)
     bow = box(0.12, 0.05, 1.0).at(0.3, rise)
-    return (arms.mirror("z") + bow + box(0.8, 0.1, 0.7).at(0.2, 0.03)).paint(COAL, 0.5)
+    return (arm.mirror("z") + bow + box(0.8, 0.1, 0.7).at(0.2, 0.03)).paint(COAL, 0.5)
 
 
 def _diesel(draw: Draw, half: float, width: float, top: float, paint: Colour, second: Colour) -> Part:
     """A bonneted locomotive: a cab near the front, long engine hoods with grilles, railings and exhaust stacks."""
-    low, cab = 0.42, draw.number("cab", 0.9, 1.2)
+    low, cab, tall = 0.42, draw.number("cab", 0.9, 1.2), top - 0.42
     hood, place = draw.number("hood", 0.62, 0.78), half * draw.number("cab_place", 0.1, 0.5)
     frame = box(2 * half, 0.24, width).at(y=low + 0.05).paint(second)
-    engine = box(2 * half - 0.3, (top - low) * hood, width * 0.7).at(y=low + (top - low) * hood / 2).paint(paint, 0.4)
+    hood_top, high = low + tall * hood, tall * 0.32
+    engine = box(2 * half - 0.3, tall * hood, width * 0.7).at(y=low + tall * hood / 2).paint(paint, 0.4)
     house = box(cab, top - low, width * 0.94).at(place, (top + low) / 2).paint(paint, 0.4)
     roof = box(cab + 0.16, 0.1, width).at(place, top).paint(second)
-    tall = (top - low) * 0.32
-    panes = box(cab * 0.36, tall, width).row(2, dx=cab * 0.45).at(place, top - tall * 0.75)
-    panes += box(cab + 0.06, tall * 0.6, width * 0.3).at(place, top - tall * 0.55, width * 0.22).mirror("z")
-    grille = (
-        box(0.3, (top - low) * 0.4, width * 0.74)
-        .row(3, dx=0.42)
-        .at(-half * 0.55, low + (top - low) * 0.35)
-        .paint(COAL, 0.4)
-    )
-    stack = (
-        cylinder(0.12, 0.3, n=8).row(draw.whole("stacks", 1, 3), dx=0.4).at(-half * 0.5, low + (top - low) * hood + 0.1)
-    )
+    panes = box(cab * 0.36, high, width).row(2, dx=cab * 0.45).at(place, top - high * 0.75)
+    panes += box(cab + 0.06, high * 0.6, width * 0.3).at(place, top - high * 0.55, width * 0.22).mirror("z")
+    grille = box(0.3, tall * 0.4, width * 0.74).row(3, dx=0.42).at(-half * 0.55, low + tall * 0.35)
+    stack = cylinder(0.12, 0.3, n=8).row(draw.whole("stacks", 1, 3), dx=0.4).at(-half * 0.5, hood_top + 0.1)
     rail = rod((-half + 0.1, low + 0.55, width * 0.47), (half - 0.1, low + 0.55, width * 0.47), 0.03, n=4)
     rail += box(0.05, 0.5, 0.05).row(5, dx=(2 * half - 0.3) / 4).at(0, low + 0.35, width * 0.47)
     nose = box(0.1, 0.16, width * 0.9).at(half, low + 0.06).paint(draw.colour("bright"))
-    lamp = (
-        cylinder(0.1, 0.1, n=8)
-        .rot(z=90)
-        .at(half - 0.12, low + (top - low) * hood - 0.2, 0.22)
-        .mirror("z")
-        .paint(LAMP, 0.8)
-    )
+    lamp = cylinder(0.1, 0.1, n=8).rot(z=90).at(half - 0.12, hood_top - 0.2, 0.22).mirror("z").paint(LAMP, 0.8)
     tank = box(half * 0.7, 0.22, width * 0.75).at(y=0.24)
-    dark = (rail.mirror("z") + stack + tank).paint(COAL, 0.4)
-    return (
-        frame
-        + engine
-        + house
-        + roof
-        + panes.paint(draw.colour("glass"), 0.8)
-        + grille
-        + nose
-        + lamp
-        + dark
-        + _bogies(half, width, low)
-    )
+    dark = (rail.mirror("z") + stack + tank + grille).paint(COAL, 0.4)
+    body = frame + engine + house + roof + panes.paint(draw.colour("glass"), 0.8)
+    return body + nose + lamp + dark + _bogies(half, width, low)
 
 
 def _carriage(draw: Draw, long: float, width: float, top: float, paint: Colour, second: Colour) -> Part:
     """A short carriage or goods wagon with a coupling in front."""
-    load = draw.pick("wagon", ["windows", "tank", "open"])
     frame = box(long, 0.16, width).at(y=0.46).paint(COAL)
     frame += box(0.5, 0.1, 0.2).at(long / 2 + 0.15, 0.46).paint(COAL)
     wheels = _rail_wheels([-long * 0.3, long * 0.3], 0.25, width, STEEL)
-    if load == "tank":
+    if draw.pick("wagon", ["windows", "tank"]) == "tank":
         tank = cylinder(width * 0.44, long * 0.92, n=16).rot(z=90).at(y=0.5 + width * 0.44).paint(second, 0.6)
         return frame + wheels + tank + cylinder(0.18, 0.16, n=8).at(y=0.55 + width * 0.88).paint(COAL)
-    if load == "open":
-        walls = (
-            slab(rectangle(long, width), 0.6, [rectangle(long - 0.16, width - 0.16)]).rot(x=90).at(y=0.8).paint(second)
-        )
-        return frame + wheels + walls + box(long - 0.1, 0.3, width - 0.1).at(y=0.75).paint(draw.colour())
     house = box(long, top - 0.65, width).at(y=0.5 + (top - 0.65) / 2).paint(paint, 0.4)
-    panes = (
-        box(long * 0.2, (top - 0.5) * 0.4, width + 0.05)
-        .row(3, dx=long * 0.3)
-        .at(y=top * 0.63)
-        .paint(draw.colour("glass"), 0.7)
-    )
-    return frame + wheels + house + panes + box(long + 0.15, 0.12, width * 1.05).at(y=top - 0.12).paint(second)
+    panes = box(long * 0.2, (top - 0.5) * 0.4, width + 0.05).row(3, dx=long * 0.3).at(y=top * 0.63)
+    house += panes.paint(draw.colour("glass"), 0.7)
+    return frame + wheels + house + box(long + 0.15, 0.12, width * 1.05).at(y=top - 0.12).paint(second)

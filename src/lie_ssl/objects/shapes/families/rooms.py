@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from lie_ssl.objects.shapes.curves import Array, arc, ellipse, lift, rectangle
+from lie_ssl.objects.shapes.curves import Array, arc, ellipse, rectangle
 from lie_ssl.objects.shapes.draw import Draw
 from lie_ssl.objects.shapes.families.seats import bent, cushion, plate
 from lie_ssl.objects.shapes.part import Colour, Part, joined
@@ -30,9 +30,8 @@ def bed(draw: Draw) -> Part:
     head_part = _headboard(board, width, level + head, frame, cloth).at(z=-length / 2 - 0.03)
     rails = box(width, 0.2, length).at(y=height - 0.06)
     if has_foot:
-        rails += _headboard("bars" if board == "bars" else "panel", width, level + foot, frame, cloth).at(
-            z=length / 2 + 0.03
-        )
+        low = _headboard("bars" if board == "bars" else "panel", width, level + foot, frame, cloth)
+        rails += low.at(z=length / 2 + 0.03)
     result = head_part + rails.paint(frame) + _bedding(draw, width, length, mattress).at(y=height)
     x, z = width / 2 - 0.06, length / 2 - 0.06
     if kind == "plain":
@@ -40,25 +39,17 @@ def bed(draw: Draw) -> Part:
     tall = level + draw.number("post height", 1.0, 1.4)
     result += cylinder(0.06, tall, n=8).at(x + 0.03, tall / 2, z + 0.08).mirror().mirror("z").paint(frame)
     if kind == "four-poster":
-        beams = (
-            box(2 * x + 0.1, 0.07, 0.07).at(y=tall - 0.04, z=z + 0.08).mirror("z")
-            + box(0.07, 0.07, length).at(x + 0.03, tall - 0.04).mirror()
-        )
+        beams = box(2 * x + 0.1, 0.07, 0.07).at(y=tall - 0.04, z=z + 0.08).mirror("z")
+        beams += box(0.07, 0.07, length).at(x + 0.03, tall - 0.04).mirror()
         cloth_top = box(width + 0.06, 0.05, length + 0.06).at(y=tall).paint(cloth, 0.05)
         return result + beams.paint(frame) + (cloth_top if draw.chance("canopy", 0.6) else Part())
     upper = level + 0.75
     bunk = (box(width + 0.06, 0.2, length + 0.1) + box(0.05, 0.1, length).at(x, 0.3).mirror()).at(y=upper).paint(frame)
     ladder = rod([width / 2 + 0.25, 0, 0.3], [width / 2 + 0.07, tall, 0.3], 0.035, n=5).row(2, dz=0.36)
-    rungs = joined(
-        rod([width / 2 + 0.25 - 0.18 * t, tall * t, 0.12], [width / 2 + 0.25 - 0.18 * t, tall * t, 0.48], 0.03, n=5)
-        for t in (0.18, 0.36, 0.54, 0.72, 0.9)
-    )
-    return (
-        result
-        + bunk
-        + _bedding(draw, width - 0.1, length, mattress).at(y=upper + 0.1)
-        + (ladder + rungs).paint(draw.colour())
-    )
+    for t in (0.18, 0.36, 0.54, 0.72, 0.9):
+        ladder += box(0.05, 0.05, 0.36).at(width / 2 + 0.25 - 0.18 * t, tall * t, 0.3)
+    made_up = _bedding(draw, width - 0.1, length, mattress).at(y=upper + 0.1)
+    return result + bunk + made_up + ladder.paint(draw.colour())
 
 
 def _headboard(kind: str, width: float, height: float, frame: Colour, cloth: Colour) -> Part:
@@ -77,9 +68,8 @@ def _headboard(kind: str, width: float, height: float, frame: Colour, cloth: Col
         board = slab(np.concatenate([[[-width / 2, 0.1], [width / 2, 0.1]], top]), 0.09)
         field = slab(np.concatenate([[[-width * 0.41, 0.3], [width * 0.41, 0.3]], inner]), 0.14)
         return board.paint(frame) + field.paint(cloth)
-    posts = box(0.09, height + 0.04, 0.11).at(width / 2, height / 2).mirror() + box(width + 0.14, 0.07, 0.13).at(
-        y=height
-    )
+    posts = box(0.09, height + 0.04, 0.11).at(width / 2, height / 2).mirror()
+    posts += box(width + 0.14, 0.07, 0.13).at(y=height)
     return (posts + box(width, height - 0.2, 0.06).at(y=height / 2 + 0.1)).paint(frame)
 
 
@@ -87,13 +77,11 @@ def _bedding(draw: Draw, width: float, length: float, mattress: float) -> Part:
     """Mattress, blanket with its fold turned back, and pillows; lies on y = 0, head at -z."""
     turned = draw.number("fold", 0.2, 0.42)
     sheets = draw.colour("pastel")
-    parts = (
-        cushion(width - 0.06, mattress, length - 0.06, 0.06).at(y=mattress / 2 + 0.03).paint(draw.colour("white"), 0.05)
-    )
+    parts = cushion(width - 0.06, mattress, length - 0.06, 0.06).at(y=mattress / 2 + 0.03)
+    parts = parts.paint(draw.colour("white"), 0.05)
     covered = length * (1 - turned)
-    blanket = cushion(width + 0.02, mattress * 0.85, covered, 0.06, 0.02).at(
-        y=mattress * 0.62 + 0.05, z=(length - covered) / 2
-    )
+    blanket = cushion(width + 0.02, mattress * 0.85, covered, 0.06, 0.02)
+    blanket = blanket.at(y=mattress * 0.62 + 0.05, z=(length - covered) / 2)
     fold = cushion(width + 0.05, mattress * 0.85, 0.22, 0.05).at(y=mattress * 0.62 + 0.075, z=length / 2 - covered)
     parts += blanket.paint(draw.colour(), 0.05) + fold.paint(sheets, 0.05)
     n = draw.whole("pillows", 1, 2) if width > 1.25 else 1
@@ -132,10 +120,9 @@ def table(draw: Draw) -> Part:
         apron = draw.number("apron", 0.08, 0.18)
         result += box(2 * x, apron, 2 * z).at(y=height - apron / 2 - 0.02).paint(frame)
         if draw.chance("drawer", 0.5):
-            front = box(x * 0.9, apron * 0.8, 0.05).at(x * 0.3, height - apron / 2 - 0.03, z + 0.01).paint(top_colour)
-            result += front + ball(0.04, 8).at(x * 0.3, height - apron / 2 - 0.03, z + 0.06).paint(
-                draw.colour("metal"), 0.8
-            )
+            knob = ball(0.04, 8).at(z=0.05).paint(draw.colour("metal"), 0.8)
+            front = box(x * 0.9, apron * 0.8, 0.05).paint(top_colour) + knob
+            result += front.at(x * 0.3, height - apron / 2 - 0.03, z + 0.01)
     if base in ("straight", "tapered", "hairpin") and draw.chance("shelf", 0.25):
         result += box(2 * x, 0.05, 2 * z).at(y=height * 0.28).paint(top_colour)
     return result
@@ -155,19 +142,8 @@ def _table_base(draw: Draw, kind: str, x: float, z: float, height: float, leg: f
         pin = bent([(x, height, z - 0.16), (x + 0.05, 0.03, z + 0.03), (x - 0.16, height, z)], 0.08)
         return tube(pin, 0.025, 5).mirror().mirror("z")
     if kind == "turned":
-        profile = [
-            (0, 0),
-            (0.35, 0),
-            (0.55, 0.06),
-            (0.3, 0.12),
-            (0.6, 0.5),
-            (0.35, 0.62),
-            (0.7, 0.7),
-            (0.5, 0.78),
-            (0.65, 0.8),
-            (0.65, 1),
-            (0, 1),
-        ]
+        lower = [(0, 0), (0.35, 0), (0.55, 0.06), (0.3, 0.12), (0.6, 0.5)]
+        profile = [*lower, (0.35, 0.62), (0.7, 0.7), (0.5, 0.78), (0.65, 0.8), (0.65, 1), (0, 1)]
         return lathe(profile, 9).size(leg, height, leg).at(x, 0, z).mirror().mirror("z")
     slim = 1.0 if kind == "straight" else 0.45
     splay = draw.number("splay", 0.0, 0.14) if kind == "tapered" else 0.0
@@ -178,23 +154,12 @@ def _pedestal(draw: Draw, height: float, leg: float, reach: float) -> Part:
     """A turned column on three or four arched feet, or on a round plate."""
     feet = draw.pick("pedestal feet", [0, 3, 4])
     waist = draw.number("waist", 0.6, 1.2)
-    profile = [
-        (0, 0.1),
-        (1.1, 0.1),
-        (1.2, 0.25),
-        (waist, 0.35),
-        (1.3 * waist, 0.55),
-        (0.6 * waist, 0.85),
-        (1.6, 0.97),
-        (0, 0.97),
-    ]
+    lower = [(0, 0.1), (1.1, 0.1), (1.2, 0.25), (waist, 0.35)]
+    profile = [*lower, (1.3 * waist, 0.55), (0.6 * waist, 0.85), (1.6, 0.97), (0, 0.97)]
     column = lathe(profile, 12).size(leg, height, leg)
     if not feet:
-        return (
-            column
-            + cylinder(reach * 0.8, 0.07, reach * 0.7, n=20).at(y=0.035)
-            + cylinder(leg * 1.1, height * 0.2, n=12).at(y=height * 0.1)
-        )
+        disc = cylinder(reach * 0.8, 0.07, reach * 0.7, n=20).at(y=0.035)
+        return column + disc + cylinder(leg * 1.1, height * 0.2, n=12).at(y=height * 0.1)
     arch = bent([(0, height * 0.3, 0), (0, height * 0.22, reach * 0.45), (0, 0.04, reach * 0.85)], 0.25)
     return column + tube(arch, np.linspace(leg * 0.6, leg * 0.4, len(arch)).tolist(), 6).ring(feet)
 
@@ -253,16 +218,16 @@ def _panelled_case(
     top = slab(outer, 0.08, [hole[:, ::2]]).rot(x=90).at(y=height - 0.03)
     n, z = draw.whole("panels", 1, 4), width / 2 + 0.05
     panel = box((length - 0.1) / n - 0.1, height * 0.6, 0.04).row(n, dx=length / n).at(y=height * 0.44, z=z).mirror("z")
-    return body.paint(case) + top.paint(deck, 0.6) + panel.paint(draw.colour()) + box(length, 0.02, width).at(y=0.02)
+    underside = box(length, 0.02, width).at(y=0.02)
+    return (body + underside).paint(case) + top.paint(deck, 0.6) + panel.paint(draw.colour())
 
 
 def _taps(draw: Draw) -> Part:
     """A spout over the tub and one or two handles, standing at the origin of the rim and pointing to -x."""
     kind = draw.pick("taps", ["swan neck", "square", "shower"])
     reach, rise = draw.number("spout reach", 0.2, 0.34), draw.number("spout height", 0.2, 0.4)
-    wheel = (
-        rod([-0.07, 0.14, 0], [0.07, 0.14, 0], 0.022, n=5) + rod([0, 0.14, -0.07], [0, 0.14, 0.07], 0.022, n=5)
-    ).rot(y=20)
+    spoke = rod([-0.07, 0.14, 0], [0.07, 0.14, 0], 0.022, n=5)
+    wheel = spoke.rot(y=20) + spoke.rot(y=110)
     handles = (cylinder(0.03, 0.14, n=6).at(y=0.07) + wheel).at(z=0.16).mirror("z")
     corner = 0.3 if kind == "swan neck" else 0.05
     spout = tube(bent([(0, 0, 0), (0, rise, 0), (-reach, rise, 0), (-reach, rise * 0.6, 0)], corner), 0.04, 7)
@@ -279,11 +244,8 @@ def _tub_feet(kind: str, length: float, width: float, height: float) -> Part:
     if kind == "blocks":
         return box(0.12, height + 0.06, width * 0.8).at(x, height / 2 + 0.03).mirror()
     claw = bent([(x, height + 0.12, z), (x + 0.06, height * 0.7, z + 0.1), (x + 0.05, 0.06, z + 0.08)], 0.08)
-    return (
-        (tube(claw, np.linspace(0.09, 0.035, len(claw)).tolist(), 6) + ball(0.065, 7).at(x + 0.06, 0.06, z + 0.1))
-        .mirror()
-        .mirror("z")
-    )
+    leg = tube(claw, np.linspace(0.09, 0.035, len(claw)).tolist(), 6) + ball(0.065, 7).at(x + 0.06, 0.06, z + 0.1)
+    return leg.mirror().mirror("z")
 
 
 @shape("pillow")
@@ -321,9 +283,8 @@ def pillow(draw: Draw) -> Part:
         result += sheet(surface(u, v, 0.03), crease=80).paint(accent, 0.05)
     if motif in ("heart", "star"):
         outline = _heart() if motif == "heart" else _star(draw.whole("star points", 4, 6))
-        cells = np.linspace(0, draw.number("motif size", 0.4, 0.6), 5)[:, None, None] * np.concatenate(
-            [outline, outline[:1]]
-        )
+        grow = np.linspace(0, draw.number("motif size", 0.4, 0.6), 5)[:, None, None]
+        cells = grow * np.concatenate([outline, outline[:1]])
         result += sheet(surface(cells[..., 0] * height / width, cells[..., 1], 0.03), crease=80).paint(accent, 0.05)
     if motif == "buttons":
         result += ball(0.08, 10).size(1, 1, 0.6).at(z=thick / 2 * (1 - dent) + 0.01).mirror("z").paint(accent)
@@ -334,17 +295,13 @@ def pillow(draw: Draw) -> Part:
     return (result + _trim(trim, form, seam, accent) + tag).rot(x=-lean)
 
 
+# Where motifs of straight bands lie: left, right, bottom and top, each from -1 to 1 across the pillow.
 _BANDS = {
-    "stripes": [
-        (-0.8, -0.6, -0.97, 0.97),
-        (-0.3, -0.1, -0.97, 0.97),
-        (0.2, 0.4, -0.97, 0.97),
-        (0.7, 0.88, -0.97, 0.97),
-    ],
+    "stripes": [(left, left + 0.2, -0.97, 0.97) for left in (-0.8, -0.3, 0.2, 0.7)],
     "band": [(-0.95, 0.95, -0.5, -0.05), (-0.95, 0.95, -0.74, -0.6)],
     "corner": [(0.15, 0.97, 0.15, 0.97), (-0.97, 0.0, -0.97, 0.0)],
     "buttons": [(0.62, 0.94, -0.97, 0.97)],
-}  # where motifs of straight bands lie: left, right, bottom, top
+}
 
 
 def _heart() -> Array:
@@ -384,12 +341,8 @@ def _bolster(draw: Draw, length: float, radius: float, trim: str, motif: str, cl
     roll = lathe([(r, -y) for r, y in reversed(half[1:])] + half, 20, crease=60)
     at = [-0.7, -0.45, 0.1, 0.5] if motif in ("stripes", "band", "corner") else [0.72]
     bands = joined(cylinder(radius * 1.1, 0.12, n=20).at(y=k * x) for k in at)
-    patch = sheet(
-        [
-            [(radius * 1.13 * math.sin(a), y, radius * 1.13 * math.cos(a)) for a in np.linspace(-0.7, 0.35, 6)]
-            for y in (-0.25, 0.25)
-        ]
-    )
+    bow = radius * 1.13 * arc(1, 70, 130, 6)
+    patch = sheet([np.insert(bow, 1, y, axis=1) for y in (-0.25, 0.25)])
     result = roll.paint(cloth, 0.05) + bands.paint(accent, 0.05) + patch.paint(draw.colour(), 0.05)
     if trim in ("piping", "frill"):
         edge = ellipse(2.1 * radius, 2.1 * radius, 20)

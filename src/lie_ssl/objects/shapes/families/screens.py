@@ -42,31 +42,29 @@ class _Screen:
 
 def _picture(draw: Draw, screen: _Screen) -> Part:
     """What a screen shows: windows, a landscape, a chart, lines of text, or a dark screen with a streak of light."""
-    motif = draw.pick("picture", ["windows", "landscape", "chart", "text", "off"])
-    dark = draw.colour("black")
-    shift = draw.number("picture shift", 0.0, 0.25)
+    motif, shift = draw.pick("picture", ["windows", "landscape", "chart", "text", "off"]), draw.number("shift", 0, 0.25)
+    dark, bright = draw.colour("black"), [draw.colour("bright") for _ in range(4)]
     if motif == "off":
         glass = screen.tile(0, 0, 1, 1, 1, draw.colour("glass"))
-        return glass + screen.tile(0.12 + shift, 0.2, 0.1, 0.68, 2, draw.colour("white")).paint(draw.colour("glass"), 0.8)
+        return glass + screen.tile(0.12 + shift, 0.2, 0.1, 0.68, 2, draw.colour("glass"))
     if motif == "landscape":
+        sky, ground = screen.tile(0, 0, 1, 1, 1, draw.colour("pastel")), draw.colour("leaf")
         sun = cylinder(0.11 * screen.height, _LAYER, n=12).rot(x=90).paint(draw.colour("light"))
         x = (0.32 - shift) * screen.width
-        return (
-            screen.tile(0, 0, 1, 1, 1, draw.colour("pastel"))
-            + screen.tile(0, 0, 1, 0.3 + shift, 2, draw.colour("leaf"))
-            + screen.tile(0, 0, 0.45, 0.42 + shift, 3, draw.colour("dark"))
-            + sun.at(x, 0.3 * screen.height, 2 * _LAYER + screen.bend * x**2)
-        )
+        sky += sun.at(x, 0.3 * screen.height, 2 * _LAYER + screen.bend * x**2)
+        hill = screen.tile(0, 0, 0.45, 0.42 + shift, 3, draw.colour("dark"))
+        return sky + screen.tile(0, 0, 1, 0.3 + shift, 2, ground) + hill
     if motif == "chart":
-        bars = [screen.tile(0.1 + 0.17 * i, 0.12, 0.1, 0.15 + shift + 0.12 * i, 2, draw.colour("bright")) for i in range(4)]
-        return screen.tile(0, 0, 1, 1, 1, draw.colour("white")) + joined(bars) + screen.tile(0.06, 0.07, 0.86, 0.04, 2, dark)
+        base = screen.tile(0, 0, 1, 1, 1, draw.colour("white")) + screen.tile(0.06, 0.07, 0.86, 0.04, 2, dark)
+        bars = [(0.1 + 0.17 * i, 0.15 + shift + 0.12 * i) for i in range(4)]
+        return base + joined(screen.tile(u, 0.12, 0.1, h, 2, c) for (u, h), c in zip(bars, bright, strict=True))
     if motif == "text":
         ink, lengths = draw.colour("light"), (0.6, 0.35, 0.75, 0.5, 0.2)
         lines = [screen.tile(0.08, 0.78 - 0.16 * i, n, 0.07, 2, ink) for i, n in enumerate(lengths)]
         return screen.tile(0, 0, 1, 1, 1, dark) + joined(lines)
     window = screen.tile(0.12 + shift, 0.28, 0.5, 0.56, 2, draw.colour("white"))
-    title = screen.tile(0.12 + shift, 0.76, 0.5, 0.08, 3, draw.colour("bright"))
-    icons = [screen.tile(0.03, 0.8 - 0.18 * i, 0.07, 0.11, 2, draw.colour("bright")) for i in range(3)]
+    title = screen.tile(0.12 + shift, 0.76, 0.5, 0.08, 3, bright[3])
+    icons = [screen.tile(0.03, 0.8 - 0.18 * i, 0.07, 0.11, 2, bright[i]) for i in range(3)]
     desk = screen.tile(0, 0, 1, 1, 1, draw.colour()) + screen.tile(0, 0, 1, 0.09, 2, dark)
     return desk + window + title + joined(icons)
 
@@ -84,25 +82,28 @@ def _flat_housing(draw: Draw, screen: _Screen, bezel: float, chin: float, depth:
     return case + hump + frame.paint(body, 0.4)
 
 
-def _tube_housing(draw: Draw, screen: _Screen, bezel: float) -> Part:
-    """The deep case of an old set: it narrows to the back, with knobs and a loudspeaker on the right, and an aerial."""
-    panel = draw.number("knob panel", 0.22, 0.4)
-    width, height, depth = screen.width + 2 * bezel + panel, screen.height + 2 * bezel, draw.number("tube", 0.5, 0.9)
+def _tube_set(draw: Draw, screen: _Screen, bezel: float) -> Part:
+    """The deep case of an old set: it narrows to the back, with knobs and slats on the right, an aerial and legs."""
+    panel, depth = draw.number("knob panel", 0.22, 0.4), draw.number("tube", 0.5, 0.9)
+    width, height = screen.width + 2 * bezel + panel, screen.height + 2 * bezel
     opening = rectangle(screen.width, screen.height, 0.12) - np.array([panel / 2, 0])
-    body = draw.colour()
-    front = slab(rectangle(width, height, 0.06), 0.1, holes=[opening]).at(z=0.05) + box(width, height, 0.3, 0.06).at(z=-0.16)
+    front = slab(rectangle(width, height, 0.06), 0.1, holes=[opening]).at(z=0.05)
+    front += box(width, height, 0.3, 0.06).at(z=-0.16)
     back = loft([lift(rectangle(width * s, height * s), z) for s, z in ((0.95, -0.3), (0.55, -depth))])
-    x = screen.width / 2 + bezel * 0.8
-    knob = cylinder(0.32 * panel, 0.1, n=12).rot(x=90).at(z=0.15)
-    knobs = (knob.at(y=0.28 * height) + knob.at(y=0.05 * height)).paint(draw.colour("metal"), 0.6)
-    slats = box(0.6 * panel, 0.03, 0.04).at(y=-0.25 * height, z=0.11).row(4, dy=0.07).paint(draw.colour("black"))
-    set_ = front.paint(body) + back.paint(draw.colour("dark")) + (knobs + slats).at(x)
+    knobs = cylinder(0.32 * panel, 0.1, n=12).rot(x=90).row(2, dy=0.23 * height).at(y=0.17 * height, z=0.15)
+    slats = box(0.6 * panel, 0.03, 0.04).row(4, dy=0.07).at(y=-0.25 * height, z=0.11).paint(draw.colour("black"))
+    whole = front.paint(draw.colour()) + back.paint(draw.colour("dark"))
+    whole += (knobs.paint(draw.colour("metal"), 0.6) + slats).at(screen.width / 2 + 0.8 * bezel)
     if draw.chance("aerial", 0.6):
-        root, top = height / 2, draw.number("aerial length", 0.4, 0.7)
-        wires = rod((-0.03, root, -0.2), (-0.5 * top, root + top, -0.2), 0.015, n=5)
-        wires += rod((0.03, root, -0.2), (0.35 * top, root + 0.9 * top, -0.25), 0.015, n=5)
-        set_ += (wires + ball(0.09, 8).at(y=root, z=-0.2)).paint(draw.colour("metal"), 0.6)
-    return set_.at(panel / 2)
+        top = draw.number("aerial length", 0.4, 0.7)
+        wires = rod((-0.03, 0, 0), (-0.5 * top, top, 0), 0.015, n=5) + ball(0.09, 8)
+        wires += rod((0.03, 0, 0), (0.35 * top, 0.9 * top, -0.05), 0.015, n=5)
+        whole += wires.at(y=height / 2, z=-0.2).paint(draw.colour("metal"), 0.6)
+    legs = box(0.7 * width, 0.08, 0.4).at(y=-0.03, z=-0.2)
+    if draw.chance("legs"):
+        legs = rod((0.36 * width, 0, -0.1), (0.43 * width, -0.45, 0.05), 0.05, 0.03, n=6)
+        legs = (legs + rod((0.36 * width, 0, -0.3), (0.43 * width, -0.45, -0.5), 0.05, 0.03, n=6)).mirror()
+    return (whole + legs.at(y=-height / 2).paint(draw.colour("wood"))).at(panel / 2)
 
 
 def _stand(draw: Draw, width: float, bottom: float, depth: float) -> Part:
@@ -111,8 +112,9 @@ def _stand(draw: Draw, width: float, bottom: float, depth: float) -> Part:
     rise, reach = draw.number("stand height", 0.14, 0.4), draw.number("stand reach", 0.3, 0.5)
     ground, z = bottom - rise, -depth - 0.05
     if kind == "two feet":
-        foot = rod((0.32 * width, bottom + 0.03, -depth / 2), (0.36 * width, ground, reach * 0.6), 0.03, n=6)
-        return (foot + rod((0.32 * width, bottom + 0.03, -depth / 2), (0.36 * width, ground, -reach * 0.7), 0.03, n=6)).mirror()
+        root = (0.32 * width, bottom + 0.03, -depth / 2)
+        foot = rod(root, (0.36 * width, ground, 0.6 * reach), 0.03, n=6)
+        return (foot + rod(root, (0.36 * width, ground, -0.7 * reach), 0.03, n=6)).mirror()
     if kind == "bent sheet":
         spine = spline([(0.25, z - 0.02), (0, z - 0.1), (-rise, z - 0.02), (-rise, reach * 0.7)], 12)
         upper, lower = spine + np.array([0.03, 0.0]), spine - np.array([0.0, 0.05])
@@ -141,22 +143,14 @@ def display(draw: Draw) -> Part:
     depth, tilt = draw.number("depth", 0.05, 0.12), draw.number("tilt", -8, 3)
     picture = _picture(draw, screen)
     if kind == "tube":
-        tube_set = picture + _tube_housing(draw, screen, bezel + 0.04)
-        low, high = tube_set.bounds()
-        if draw.chance("legs"):
-            half, z = (high[0] - low[0]) * 0.36, -0.1
-            leg = rod((half, low[1], z), (half * 1.2, low[1] - 0.45, z + 0.15), 0.05, 0.03, n=6)
-            leg += rod((half, low[1], z - 0.2), (half * 1.2, low[1] - 0.45, z - 0.4), 0.05, 0.03, n=6)
-            return tube_set + leg.mirror().at((low[0] + high[0]) / 2).paint(draw.colour("wood"))
-        return tube_set + box(0.7 * high[0], 0.08, 0.4).at((low[0] + high[0]) / 2, low[1] - 0.03, -0.2).paint(draw.colour())
+        return picture + _tube_set(draw, screen, bezel + 0.04)
     chin = draw.number("chin", 0.16, 0.26) if kind == "all in one" else draw.number("lip", 0.0, 0.06)
     head = picture + _flat_housing(draw, screen, bezel, chin, depth)
-    bottom = -height / 2 - bezel - chin
+    bottom, x = -height / 2 - bezel - chin, 0.4 * screen.width
     if chin > 0.1:
         logo = cylinder(0.35 * chin, 0.04, n=10).rot(x=90).at(y=bottom + chin / 2 + bezel / 2, z=0.05)
         head += logo.paint(draw.colour("metal"), 0.6)
-    light = box(0.1, 0.03, 0.03).at(0.4 * screen.width, bottom + 0.045, 0.05 + screen.bend * (0.4 * screen.width) ** 2)
-    head += light.paint(draw.colour("light"))
+    head += box(0.1, 0.03, 0.03).at(x, bottom + 0.045, 0.05 + screen.bend * x**2).paint(draw.colour("light"))
     return head.rot(x=tilt) + _stand(draw, screen.width, bottom, depth).paint(draw.colour(), 0.4)
 
 
@@ -191,7 +185,7 @@ class _Keys:
         return joined(keys)
 
     def block(self, rows: int, columns: int, width: float) -> Part:
-        """Letter rows, each shifted a little against the one behind, and a row with the space bar; front row at z = 0."""
+        """Letter rows, each shifted a little against the one behind, and the space bar's row at z = 0."""
         lines = []
         for row in range(rows):
             lead = 1.0 + 0.3 * row
@@ -204,16 +198,26 @@ class _Keys:
     def grid(self, rows: int, columns: int, accent: bool = True) -> Part:
         """A block of equal keys, its front row at z = 0, its left edge at x = 0; the last key is accented."""
         width = columns * self.pitch
-        lines = [self.run([1.0] * columns, width, [self.colour] * columns).at(z=-r * self.pitch) for r in range(1, rows)]
+        row = self.run([1.0] * columns, width, [self.colour] * columns)
+        lines = [row.at(z=-r * self.pitch) for r in range(1, rows)]
         front = [self.colour] * (columns - 1) + [self.accent if accent else self.colour]
         return (joined(lines) + self.run([1.0] * columns, width, front)).at(width / 2)
 
 
 def _keys(draw: Draw, pitch: float, height: float, caps: list[str]) -> _Keys:
-    cap = draw.pick("caps", caps)
-    colour = draw.colour()
+    cap, colour = draw.pick("caps", caps), draw.colour()
     edge = draw.colour() if draw.chance("two-tone keys") else colour
     return _Keys(pitch, draw.number("gap", 0.12, 0.28) * pitch, height, cap, colour, edge, draw.colour("bright"))
+
+
+def _side_keys(keys: _Keys, rows: int, number_pad: bool) -> tuple[Part, float]:
+    """Arrow keys and those above them, perhaps a number pad, from x = 0 to the right, and how wide they are."""
+    pitch = keys.pitch
+    side = keys.grid(1, 3, accent=False) + keys.grid(1, 1).at(pitch, z=-pitch)
+    side += keys.grid(rows - 2, 3, accent=False).at(z=-3 * pitch)
+    if number_pad:
+        return side + keys.grid(rows + 1, 3).at(3.25 * pitch), 6.25 * pitch
+    return side, 3 * pitch
 
 
 @shape("keyboard")
@@ -223,47 +227,39 @@ def keyboard(draw: Draw) -> Part:
     Key caps (flat, tapered, round), wrist rest, cable, knob, slope, case margin and thickness vary.
     """
     layout = draw.pick("layout", ["compact", "arrows", "full", "split"], [3, 3, 4, 2])
-    rows, columns = draw.whole("rows", 3, 4), draw.whole("columns", 8, 10 if layout != "full" else 9)
-    keys = _keys(draw, draw.number("pitch", 0.17, 0.21), draw.number("key height", 0.05, 0.1), ["flat", "tapered", "round"])
+    rows, columns = draw.whole("rows", 3, 4), draw.whole("columns", 8, 9 if layout == "full" else 10)
+    pitch, height = draw.number("pitch", 0.17, 0.21), draw.number("key height", 0.05, 0.1)
+    keys = _keys(draw, pitch, height, ["flat", "tapered", "round"])
     margin, thick = draw.number("margin", 0.04, 0.12), draw.number("thickness", 0.06, 0.16)
-    slope, width = draw.number("slope", 10, 22), columns * keys.pitch * draw.number("key width", 1.0, 1.25)
-    function_row = draw.chance("function row", 0.7)
-    back = -(rows + (1.2 if function_row else 0)) * keys.pitch
-    body, rest = draw.colour(), draw.chance("wrist rest", 0.35)
+    slope, width = draw.number("slope", 10, 22), columns * pitch * draw.number("key width", 1.0, 1.25)
+    function_row, rest = draw.chance("function row", 0.7), draw.chance("wrist rest", 0.35)
+    back, corner = -(rows + 1.2 * function_row) * pitch, draw.number("corner", 0.02, 0.12)
+    body, soft = draw.colour(), draw.colour("dark")
 
-    def case(left: float, right: float) -> Part:
-        depth = keys.pitch - back + 2 * margin
-        outline = rectangle(right - left + 2 * margin, depth, draw.number("corner", 0.02, 0.12), 3)
-        plan = slab(outline, thick).rot(x=-90).at((left + right) / 2, -thick / 2, back / 2)
-        if rest:
-            pad = box(right - left, 0.7 * thick, 0.3, 0.03).at((left + right) / 2, -0.62 * thick, keys.pitch / 2 + margin + 0.14)
-            return plan.paint(body) + pad.paint(draw.colour("dark"), 0.1)
-        return plan.paint(body)
+    def case(wide: float) -> Part:
+        plan = rectangle(wide + 2 * margin, pitch - back + 2 * margin, corner, 3)
+        shell = slab(plan, thick).rot(x=-90).at(0, -thick / 2, back / 2).paint(body)
+        pad = box(wide, 0.7 * thick, 0.3, 0.03).at(0, -0.62 * thick, pitch / 2 + margin + 0.14).paint(soft, 0.1)
+        return shell + pad if rest else shell
 
     if layout == "split":
-        gap = draw.number("split angle", 6, 14)
-        half = keys.block(rows, max(5, columns // 2 + 1), 0.58 * width) + case(-0.29 * width, 0.29 * width)
-        board = half.at(x=0.36 * width).rot(y=-gap) + half.at(x=-0.36 * width).rot(y=gap)
-        board += box(0.3 * width, thick * 0.8, 0.4).at(y=-thick * 0.55, z=back * 0.6).paint(body)
-        return board.rot(x=slope) + _cable(draw, back - margin, thick).rot(x=slope)
+        turn = draw.number("split angle", 6, 14)
+        half = keys.block(rows, max(5, columns // 2 + 1), 0.58 * width) + case(0.58 * width)
+        board = half.at(0.36 * width).rot(y=-turn) + half.at(-0.36 * width).rot(y=turn)
+        board += box(0.3 * width, 0.8 * thick, 0.4).at(0, -0.55 * thick, 0.6 * back).paint(body)
+        return (board + _cable(draw, back - margin, thick)).rot(x=slope)
     board, right = keys.block(rows, columns, width), width / 2
     if layout != "compact":
-        right += 0.25 * keys.pitch
-        arrows = keys.grid(1, 3, accent=False) + keys.grid(1, 1).at(keys.pitch, z=-keys.pitch)
-        page = keys.grid(2, 3, accent=False).at(z=-(rows - 1) * keys.pitch) if rows > 3 else keys.grid(1, 3).at(z=-3 * keys.pitch)
-        board += (arrows + page).at(right)
-        right += 3 * keys.pitch
-    if layout == "full":
-        board += keys.grid(rows + 1, 3).at(right + 0.25 * keys.pitch)
-        right += 3.25 * keys.pitch
+        side, wide = _side_keys(keys, rows, layout == "full")
+        board, right = board + side.at(right + 0.25 * pitch), right + 0.25 * pitch + wide
     if function_row:
-        strip = keys.run([1.0, 0.3, 3.0, 0.3, 3.0], width, [keys.accent, keys.edge, keys.edge, keys.edge, keys.edge])
-        board += strip.at(z=-(rows + 1.2) * keys.pitch)
-        if draw.chance("knob", 0.4) and layout != "compact":
-            board += cylinder(0.45 * keys.pitch, 0.14, n=12).at(right - 0.6 * keys.pitch, 0.07, back).paint(draw.colour("metal"), 0.6)
-    foot = box(0.2, 0.16, 0.08).at(0.38 * width, -thick - 0.05, back * 0.8).mirror().at(right / 2 - width / 4)
-    board += case(-width / 2, right) + foot.paint(draw.colour("black"))
-    return board.rot(x=slope) + _cable(draw, back - margin, thick).rot(x=slope)
+        board += keys.run([1.0, 3.0, 3.0, 3.0], width, [keys.accent] + 3 * [keys.edge]).at(z=back)
+        if layout != "compact" and draw.chance("knob", 0.5):
+            knob = cylinder(0.45 * pitch, 0.14, n=12).at(right - 0.6 * pitch, 0.07, back)
+            board += knob.paint(draw.colour("metal"), 0.6)
+    foot = box(0.2, 0.16, 0.08).at(0.38 * width, -thick - 0.05, 0.8 * back).mirror().paint(draw.colour("black"))
+    board += (case(right + width / 2) + foot).at(right / 2 - width / 4)
+    return (board + _cable(draw, back - margin, thick)).rot(x=slope)
 
 
 def _cable(draw: Draw, back: float, thick: float) -> Part:
@@ -275,40 +271,41 @@ def _cable(draw: Draw, back: float, thick: float) -> Part:
     return tube(path, 0.03, 5).paint(draw.colour("black"))
 
 
+def _lid(draw: Draw, width: float, height: float, thick: float, corner: float, colour: Colour) -> Part:
+    """The upper half of a laptop, upright on y = 0, facing +z: shell, rim, picture, and a badge on the back."""
+    bezel, badge = draw.number("bezel", 0.05, 0.13), draw.pick("badge", ["disc", "bar", "square"])
+    screen = _Screen(width - 2 * bezel, height - 2 * bezel - 0.06)
+    hole = rectangle(screen.width, screen.height)
+    rim = slab(rectangle(width - 0.04, height - 0.04, corner, 3), 0.02, holes=[hole]).at(z=0.03)
+    mark = cylinder(0.13, 0.04, n=12).rot(x=90) if badge == "disc" else box(0.5 if badge == "bar" else 0.2, 0.15, 0.04)
+    lid = slab(rectangle(width, height, corner, 3), thick).at(z=-thick / 2).paint(colour, 0.4)
+    lid += mark.at(y=0.1, z=-thick).paint(draw.colour("light"), 0.5) + rim.paint(draw.colour("black"))
+    return (lid + _picture(draw, screen)).at(y=height / 2)
+
+
 @shape("laptop")
 def laptop(draw: Draw) -> Part:
-    """An open laptop: slim, chunky or a tablet on a keyboard; picture, opening, keys, touch pad, hinge and badge vary."""
-    kind = draw.pick("kind", ["slim", "chunky", "rounded"])
-    width, aspect = draw.number("width", 1.4, 1.8), draw.number("aspect", 0.6, 0.74)
-    depth, opening = width * aspect, draw.number("opening", 98, 128)
+    """An open laptop, slim, chunky or rounded; picture, opening, keys, touch pad, hinge, stickers and badge vary."""
+    kind, hinges = draw.pick("kind", ["slim", "chunky", "rounded"]), draw.pick("hinges", [1, 2])
+    width, opening = draw.number("width", 1.4, 1.8), draw.number("opening", 98, 128)
+    depth = width * draw.number("aspect", 0.6, 0.74)
     thick = draw.number("thickness", 0.05, 0.09) * (2.0 if kind == "chunky" else 1.0)
-    corner = draw.number("corner", 0.12, 0.22) if kind == "rounded" else 0.04
-    bezel, body = draw.number("bezel", 0.05, 0.13), draw.colour()
-    lid_colour = draw.colour() if draw.chance("two-tone", 0.4) else body
-    screen = _Screen(width - 2 * bezel, depth - 2 * bezel - 0.06)
-    base = slab(rectangle(width, depth, corner, 3), thick).rot(x=-90).at(y=-thick / 2).paint(body, 0.4)
-    lid_thick = 0.6 * thick
-    shell = slab(rectangle(width, depth, corner, 3), lid_thick).at(z=-lid_thick / 2).paint(lid_colour, 0.4)
-    rim = slab(rectangle(width - 0.04, depth - 0.04, corner, 3), 0.02, holes=[rectangle(screen.width, screen.height)])
-    badge = draw.pick("badge", ["disc", "bar", "square"])
-    mark = {"disc": cylinder(0.13, 0.04, n=12).rot(x=90), "bar": box(0.5, 0.1, 0.04), "square": box(0.2, 0.2, 0.04)}[badge]
-    lid = shell + mark.at(y=0.1, z=-lid_thick).paint(draw.colour("light"), 0.5) + rim.at(z=0.03).paint(draw.colour("black"))
-    lid = (lid + _picture(draw, screen)).at(y=depth / 2 + 0.03).rot(x=90 - opening).at(z=-depth / 2 + 0.03)
+    corner, body = draw.number("corner", 0.12, 0.22) if kind == "rounded" else 0.04, draw.colour()
+    lid = _lid(draw, width, depth, 0.6 * thick, corner, draw.colour() if draw.chance("two-tone", 0.4) else body)
+    whole = lid.at(y=0.03).rot(x=90 - opening).at(z=-depth / 2 + 0.03)
+    whole += slab(rectangle(width, depth, corner, 3), thick).rot(x=-90).at(y=-thick / 2).paint(body, 0.4)
     keys = _keys(draw, depth * draw.number("key share", 0.085, 0.105), 0.035, ["flat", "tapered"])
-    pad_size = draw.number("pad size", 0.16, 0.26)
     rows, columns = draw.whole("rows", 3, 4), draw.whole("columns", 9, 10)
-    key_front = -depth / 2 + 0.14 + rows * keys.pitch
-    deck = keys.block(rows, columns, 0.84 * width).at(y=0.005, z=key_front)
-    pad = box(1.5 * pad_size, 0.02, pad_size).at(draw.pick("pad place", [0.0, -0.12]), 0.005, depth / 2 - pad_size / 2 - 0.07)
-    deck += pad.paint(draw.colour("metal"), 0.4)
+    whole += keys.block(rows, columns, 0.84 * width).at(y=0.005, z=-depth / 2 + 0.14 + rows * keys.pitch)
+    pad, x = draw.number("pad size", 0.16, 0.26), draw.pick("pad place", [0.0, -0.12])
+    whole += box(1.5 * pad, 0.02, pad).at(x, 0.005, depth / 2 - pad / 2 - 0.07).paint(draw.colour("metal"), 0.4)
     if draw.chance("stickers", 0.4):
         sticker = box(0.14, 0.02, 0.1).at(0.4 * width, 0.005, 0.4 * depth)
-        deck += sticker.paint(draw.colour("bright")) + sticker.at(-0.2).paint(draw.colour("bright"))
-    hinge = cylinder(0.04, 0.2, n=8).rot(z=90).at(0.34 * width, 0.0, -depth / 2 + 0.01).mirror()
-    if draw.pick("hinge", ["two", "one"]) == "one":
-        hinge = cylinder(0.04, 0.7 * width, n=8).rot(z=90).at(0, 0.0, -depth / 2 + 0.01)
-    foot = box(0.12, 0.04, 0.12).at(0.4 * width, -thick - 0.01, 0.38 * depth).mirror("x").mirror("z")
-    return base + lid + deck + hinge.paint(draw.colour("black")) + foot.paint(draw.colour("black"))
+        whole += sticker.paint(draw.colour("bright")) + sticker.at(-0.2).paint(draw.colour("bright"))
+    dark = cylinder(0.04, 0.2 if hinges == 2 else 0.7 * width, n=8).rot(z=90).row(hinges, dx=0.68 * width)
+    dark = dark.at(z=-depth / 2 + 0.01)
+    dark += box(0.12, 0.04, 0.12).at(0.4 * width, -thick - 0.01, 0.38 * depth).mirror("x").mirror("z")
+    return whole + dark.paint(draw.colour("black"))
 
 
 def _buttons(draw: Draw, width: float, top: float, bottom: float) -> Part:
@@ -349,48 +346,50 @@ def _pad(draw: Draw, radius: float) -> Part:
     return rocker + (plus + minus).mirror().paint(mark)
 
 
+def _remote_case(draw: Draw, length: float, width: float, depth: float, spread: tuple[float, float, float]) -> Part:
+    """Case, face plate, belly, battery cover and sensor window; `spread` widens its top, middle and lower end."""
+    corner, body = draw.number("corner", 0.5, 0.9), draw.colour()
+    heights = [0.5, 0.485, 0.46, 0.25, 0.0, -0.25, -0.46, -0.485, -0.5]
+    wide = np.interp(heights, [-0.5, 0.0, 0.5], spread[::-1])
+    wide[[0, -1]] *= corner
+    wide[[1, -2]] *= (1 + corner) / 2
+    right = np.stack([wide * width / 2, np.array(heights) * length], axis=1)
+    outline = np.concatenate([right, right[::-1] * (-1, 1)])
+    face = draw.colour() if draw.chance("face plate") else body
+    case = slab(outline, depth).at(z=-depth / 2).paint(body) + slab(outline * (0.9, 0.97), 0.05).at(z=-0.01).paint(face)
+    belly = slab(outline * (0.8, 0.94), 0.08).at(z=-depth)
+    sensor = box(0.55 * width, 0.04, 0.6 * depth).at(y=length / 2, z=-depth / 2)
+    cover = box(0.5 * width, 0.3 * length, 0.05).at(y=-0.22 * length, z=-depth - 0.04).paint(draw.colour())
+    return case + (belly + sensor).paint(draw.colour("black"), 0.5) + cover
+
+
 @shape("remote control")
 def remote_control(draw: Draw) -> Part:
     """A remote control held upright: a bar, waisted, tapered, oval or with a small display.
 
     Button grid, direction ring, cross or rockers, sensor window, belly and colours vary.
     """
-    form = draw.pick("form", ["bar", "waisted", "tapered", "oval"])
+    form, waist = draw.pick("form", ["bar", "waisted", "tapered", "oval"]), draw.number("waist", 0.75, 0.9)
     length, width = draw.number("length", 1.5, 2.2), draw.number("width", 0.42, 0.62)
-    depth, waist = draw.number("depth", 0.1, 0.2), draw.number("waist", 0.78, 0.9)
-    half = {"bar": (1, 1, 1), "waisted": (1, waist, 1), "tapered": (1, 0.9, waist), "oval": (0.8, 1.1, 0.8)}[form]
-    body, corner = draw.colour(), draw.number("corner", 0.5, 0.9)
-
-    def side(s: float, d: float) -> Part:
-        heights = np.array([0.5, 0.485, 0.46, 0.25, 0.0, -0.25, -0.46, -0.485, -0.5]) * (length - width * (1 - s))
-        top, middle, low = half
-        upper, lower = (top + middle) / 2, (middle + low) / 2
-        spread = [corner * top, (1 + corner) / 2 * top, top, upper, middle, lower, low, (1 + corner) / 2 * low, corner * low]
-        right = np.stack([np.array(spread) * width / 2 * s, heights], axis=1)
-        return slab(np.concatenate([right, right[::-1] * [-1, 1]]), d)
-
-    case = side(1.0, depth).at(z=-depth / 2).paint(body) + side(0.9, 0.05).at(z=-0.01).paint(
-        draw.colour() if draw.chance("face plate") else body
+    spread = {"waisted": (1.0, waist, 1.0), "tapered": (1.0, 0.9, waist), "oval": (waist, 1.1, waist)}.get(
+        form, (1, 1, 1)
     )
-    belly = side(0.8, 0.08).at(z=-depth).paint(draw.colour("black"))
-    cover = box(0.5 * width, 0.3 * length, 0.05).at(y=-0.22 * length, z=-depth - 0.04).paint(draw.colour())
-    sensor = box(0.55 * width, 0.04, 0.6 * depth).at(y=length / 2, z=-depth / 2).paint(draw.colour("black"), 0.8)
-    power = cylinder(0.06, 0.08, n=10).rot(x=90).at(-0.24 * width, 0.43 * length, 0.03).paint(draw.colour("bright"), 0.4)
-    y, inner = 0.36 * length, 0.85 * min(half) * width
-    parts = case + belly + cover + sensor + power
+    whole = _remote_case(draw, length, width, draw.number("depth", 0.1, 0.2), spread)
+    whole += (
+        cylinder(0.06, 0.08, n=10).rot(x=90).at(-0.24 * width, 0.43 * length, 0.03).paint(draw.colour("bright"), 0.4)
+    )
+    y, inner = 0.36 * length, 0.85 * min(spread) * width
     if draw.chance("small display", 0.35):
-        glass = box(0.8 * inner, 0.16 * length, 0.05).at(y=y - 0.06 * length, z=0.02).paint(draw.colour("light"), 0.6)
-        digits = box(0.13 * inner, 0.09 * length, 0.02).row(2, dx=0.2 * inner).at(0.15 * inner, y - 0.06 * length, 0.05)
-        parts += glass + digits.paint(draw.colour("black"))
+        glass = box(0.8 * inner, 0.16 * length, 0.05).at(z=0.02).paint(draw.colour("light"), 0.6)
+        digits = box(0.13 * inner, 0.09 * length, 0.02).row(2, dx=0.2 * inner).at(0.15 * inner, z=0.05)
+        whole += (glass + digits.paint(draw.colour("black"))).at(y=y - 0.06 * length)
         y -= 0.16 * length
-    radius = 0.36 * inner
+    radius, low = 0.36 * inner, -0.42 * length
+    control = _pad(draw, radius)
     if draw.chance("control first"):
-        parts += _pad(draw, radius).at(y=y - radius, z=0.03) + _buttons(draw, inner, y - 2.2 * radius, -0.44 * length).at(z=0.03)
+        front = control.at(y=y - radius) + _buttons(draw, inner, y - 2.2 * radius, low)
     else:
-        parts += _buttons(draw, inner, y, -0.42 * length + 2.2 * radius).at(z=0.03)
-        parts += _pad(draw, radius).at(y=-0.42 * length + radius, z=0.03)
+        front = _buttons(draw, inner, y, low + 2.2 * radius) + control.at(y=low + radius)
     if draw.chance("label"):
-        parts += box(0.4 * width, 0.04, 0.03).at(y=-0.47 * length, z=0.02).paint(draw.colour("metal"))
-    return parts.rot(x=-6)
-
-
+        front += box(0.4 * width, 0.04, 0.04).at(y=-0.46 * length).paint(draw.colour("metal"))
+    return (whole + front.at(z=0.03)).rot(x=-6)

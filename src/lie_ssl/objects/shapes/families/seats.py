@@ -52,7 +52,7 @@ def _level(outline: Array, y: float) -> Array:
 
 @shape("chair")
 def chair(draw: Draw) -> Part:
-    """A seat for one: four legs, bent steel, sled or swivel star; back of slats, rungs, panel, hoop, cross or padding."""
+    """A seat for one: legs, bent steel, sled or swivel star; back of slats, rungs, panel, hoop, cross or padding."""
     width, depth = draw.number("width", 0.72, 1.0), draw.number("depth", 0.72, 0.95)
     height, leg = draw.number("seat height", 0.68, 1.0), draw.number("leg thickness", 0.07, 0.12)
     back_height, lean = draw.number("back height", 0.65, 1.25), draw.number("lean", 4, 16)
@@ -117,8 +117,8 @@ def _chair_base(draw: Draw, base: str, x: float, z: float, height: float, leg: f
         )
     legs = one.mirror().mirror("z")
     if draw.chance("stretchers", 0.5):
-        rise, out = draw.number("stretcher height", 0.2, 0.5), 1 - 0.3
-        foot = splay * out
+        rise = draw.number("stretcher height", 0.2, 0.5)
+        foot = splay * (1 - rise)
         legs += rod([x + foot, height * rise, -z - foot], [x + foot, height * rise, z + foot], leg * 0.28, n=5).mirror()
         legs += rod([-x - foot, height * rise, 0], [x + foot, height * rise, 0], leg * 0.28, n=5)
     return legs.paint(colour)
@@ -127,12 +127,9 @@ def _chair_base(draw: Draw, base: str, x: float, z: float, height: float, leg: f
 def _swivel(reach: float, height: float, colour: Colour, feet: int) -> Part:
     foot = rod([0, 0.2, 0], [0, 0.13, reach * 1.25], 0.06, 0.04, n=5).paint(colour, 0.5)
     castor = cylinder(0.075, 0.08, n=10).rot(z=90).at(y=0.075, z=reach * 1.25).paint((0.1, 0.1, 0.11))
-    column = cylinder(0.05, height - 0.15, n=8).at(y=height / 2 + 0.08) + cylinder(0.08, height * 0.4, n=8).at(
-        y=0.15 + height * 0.2
-    )
-    return (
-        (foot + castor).ring(feet) + column.paint((0.45, 0.46, 0.48), 0.7) + box(reach, 0.05, reach).at(y=height - 0.06)
-    )
+    column = cylinder(0.05, height - 0.15, n=8).at(y=height / 2 + 0.08)
+    column += cylinder(0.08, height * 0.4, n=8).at(y=0.15 + height * 0.2) + box(reach, 0.05, reach).at(y=height - 0.06)
+    return (foot + castor).ring(feet) + column.paint((0.45, 0.46, 0.48), 0.7)
 
 
 def _chair_back(draw: Draw, kind: str, width: float, height: float, leg: float, frame: Colour, soft: Colour) -> Part:
@@ -140,7 +137,7 @@ def _chair_back(draw: Draw, kind: str, width: float, height: float, leg: float, 
     x, t = width / 2 - leg / 2, leg * 0.7
     if kind == "hoop":
         straight = height - width / 2
-        path = np.concatenate([[[x, 0]], arc(x, 0, 180, 12) + [0, max(straight, 0.2)], [[-x, 0]]])
+        path = np.concatenate([[[x, 0]], arc(x, 0, 180, 12) + np.array([0, max(straight, 0.2)]), [[-x, 0]]])
         bars = joined(
             rod([k * x / 2.6, 0, 0], [k * x / 2.2, height * 0.82 - abs(k) * 0.05, 0], leg * 0.2, n=5)
             for k in (-1.5, -0.5, 0.5, 1.5)
@@ -166,16 +163,15 @@ def _chair_back(draw: Draw, kind: str, width: float, height: float, leg: float, 
         )
     else:
         top = draw.number("panel height", 0.35, 0.85)
-        posts += box(width * 0.96, height * top, t * 0.6).at(y=height * (1 - top / 2) - 0.01).paint(soft)
-        return posts.paint(frame) + box(width * 0.8, height * top * 0.8, t * 1.15, 0.05).at(
-            y=height * (0.97 - top / 2)
-        ).paint(soft)
+        posts += box(width * 0.96, height * top, t * 0.6).at(y=height * (1 - top / 2) - 0.01)
+        pad = box(width * 0.8, height * top * 0.8, t * 1.15, 0.05).at(y=height * (0.97 - top / 2))
+        return posts.paint(frame) + pad.paint(soft)
     return posts.paint(frame)
 
 
 @shape("sofa")
 def sofa(draw: Draw) -> Part:
-    """A couch for two to four: square, rolled or sloped arms, cushioned, buttoned or humped back, with or without chaise."""
+    """A couch for two to four: square, rolled or sloped arms, cushioned, buttoned or humped back, chaise or none."""
     seats = draw.whole("seats", 2, 4)
     seat_width, depth = draw.number("seat width", 0.55, 0.75), draw.number("depth", 0.85, 1.1)
     seat, foot = draw.number("seat height", 0.32, 0.45), draw.number("foot height", 0.07, 0.2)
@@ -231,7 +227,7 @@ def _sofa_back(kind: str, seats: int, width: float, height: float, thick: float)
     }.get(kind, np.zeros_like(steps))
     sections = []
     for step, extra in zip(steps, rise, strict=True):
-        outline = rectangle(thick, height + extra, thick * 0.4, n=2) + [0, (height + extra) / 2]
+        outline = rectangle(thick, height + extra, thick * 0.4, n=2) + np.array([0, (height + extra) / 2])
         sections.append(np.column_stack([np.full(len(outline), step * width / 2), outline[:, 1], outline[:, 0]]))
     return loft(sections[::-1])
 

@@ -149,7 +149,8 @@ def cabinet(draw: Draw) -> Part:
     rise, top = height * share, feet + height
     result = box(width, height, depth).at(y=feet + height / 2).paint(case)
     result += _cabinet_feet(draw, width, depth, feet).paint(metal if draw.chance("metal feet", 0.3) else case)
-    result += box(width + 0.08, 0.05, depth + 0.06).at(y=top + 0.02).paint(draw.colour())
+    lip = draw.number("overhang", 0.02, 0.12)
+    result += box(width + lip, 0.05, depth + lip).at(y=top + 0.02).paint(draw.colour())
     cell, tall_door = (width - 0.06) / doors, height - rise - 0.08
     open_door = draw.whole("open door", 0, doors - 1) if draw.chance("ajar", 0.3) else -1
     for k in range(doors):
@@ -239,7 +240,7 @@ def _dresser_top(draw: Draw, width: float, depth: float, colour: Colour) -> Part
 
 @shape("file cabinet")
 def file_cabinet(draw: Draw) -> Part:
-    """A stack of deep drawers with label holders and handles; sometimes wide, on castors, or with a drawer pulled out."""
+    """A stack of deep drawers with label holders and handles; may be wide, on castors, or have a drawer pulled out."""
     drawers = draw.whole("drawers", 2, 5)
     width = draw.number("width", 0.46, 0.62) * (1.7 if draw.chance("lateral", 0.25) else 1.0)
     drawer, depth = draw.number("drawer height", 0.3, 0.38), draw.number("depth", 0.6, 0.85)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lie_ssl.objects.shapes.curves import ellipse, lift, rectangle, spline
+from lie_ssl.objects.shapes.curves import ellipse, lift, spline
 from lie_ssl.objects.shapes.draw import Draw
 from lie_ssl.objects.shapes.part import Colour, Part
 from lie_ssl.objects.shapes.registry import shape
@@ -24,7 +24,7 @@ STAND = 0.015
 class Wall:
     """The outside of a vessel: a profile of (radius, y), bottom to top, with a round, square, flat or wavy section.
 
-    `corners` goes from 0 (round) to 1 (square). Where the profile is as narrow as `neck` the section is always round.
+    `corners` goes from 0 (round) to 1 (square). Where the profile is as narrow as `neck` the section is round.
     """
 
     profile: Array
@@ -37,7 +37,8 @@ class Wall:
     def points(self, degrees: Array, radius: Array, height: Array) -> Array:
         """Points in direction `degrees` (0 is the front, 90 the right) at any radius and height, broadcast together."""
         angle, radius, height = np.broadcast_arrays(np.radians(degrees), radius, height)
-        body = np.clip((radius - self.neck) / max(float(self.profile[:, 0].max()) - self.neck, 1e-6), 0, 1)
+        widest = float(self.profile[:, 0].max())
+        body = np.clip((radius - self.neck) / (widest - self.neck), 0, 1) if self.neck else np.ones_like(radius)
         power = 2 + 6 * self.corners * body
         norm = (np.abs(np.cos(angle)) ** power + np.abs(np.sin(angle)) ** power) ** (1 / power)
         reach = radius / norm * (1 + self.swell * body * np.cos(self.waves * angle))
@@ -58,13 +59,6 @@ class Wall:
         inner = self.profile[self.profile[:, 1] > self.profile[0, 1] + thickness][::-1] - np.array([thickness, 0])
         inner = inner[inner[:, 0] > 0]
         return self.solid(np.concatenate([self.profile, inner, [(0, inner[-1, 1])]]))
-
-    def band(self, low: float, high: float, stand: float = 0.01) -> Part:
-        """A sleeve around the wall between two heights, closed by its rims."""
-        y = np.linspace(low, high, 6)
-        ring = np.column_stack([self.radius_at(y) + stand, y])
-        dip = np.array([STAND + stand, 0])
-        return self.solid(np.concatenate([ring[:1] - dip, ring, ring[-1:] - dip]))
 
     def patch(self, outline: str, y: float, height: float, width: float, centre: float = 0.0, layer: int = 1) -> Part:
         """A curved label on the wall, `width` degrees wide; it stands out by `layer` times a little."""
@@ -135,26 +129,22 @@ def _motif(draw: Draw, wall: Wall, y: float, height: float, under: Colour) -> Pa
     return beside.paint(distinct(draw, under), 0.3) + middle.paint(ink, 0.3)
 
 
-# Ranges of the height of the body, its radius, the height of the shoulder, the height of the neck and its radius.
-BOTTLES: dict[str, tuple[Range, Range, Range, Range, Range]] = {
-    "wine": ((0.7, 0.9), (0.2, 0.26), (0.12, 0.4), (0.3, 0.42), (0.07, 0.09)),
-    "beer": ((0.5, 0.7), (0.2, 0.25), (0.15, 0.35), (0.2, 0.32), (0.07, 0.09)),
-    "spirit": ((0.6, 0.8), (0.27, 0.36), (0.06, 0.14), (0.15, 0.25), (0.08, 0.11)),
-    "soda": ((0.75, 0.9), (0.24, 0.3), (0.25, 0.4), (0.06, 0.12), (0.09, 0.11)),
-    "sauce": ((0.6, 0.75), (0.19, 0.25), (0.25, 0.45), (0.08, 0.2), (0.09, 0.12)),
-    "soap": ((0.6, 0.8), (0.26, 0.36), (0.05, 0.15), (0.05, 0.08), (0.1, 0.13)),
-    "sports": ((0.75, 0.95), (0.22, 0.27), (0.06, 0.14), (0.04, 0.07), (0.14, 0.17)),
+# Ranges of the height of the body, its radius, the height of the shoulder, of the neck, and its radius; closures.
+BOTTLES: dict[str, tuple[tuple[Range, ...], list[str]]] = {
+    "wine": (((0.7, 0.9), (0.2, 0.26), (0.12, 0.4), (0.3, 0.42), (0.07, 0.09)), ["cork"]),
+    "beer": (((0.5, 0.7), (0.2, 0.25), (0.15, 0.35), (0.2, 0.32), (0.07, 0.09)), ["crown"]),
+    "spirit": (((0.6, 0.8), (0.27, 0.36), (0.06, 0.14), (0.15, 0.25), (0.08, 0.11)), ["stopper", "screw"]),
+    "soda": (((0.75, 0.9), (0.24, 0.3), (0.25, 0.4), (0.06, 0.12), (0.09, 0.11)), ["screw"]),
+    "sauce": (((0.6, 0.75), (0.19, 0.25), (0.25, 0.45), (0.08, 0.2), (0.09, 0.12)), ["screw", "spout"]),
+    "soap": (((0.6, 0.8), (0.26, 0.36), (0.05, 0.15), (0.05, 0.08), (0.1, 0.13)), ["pump"]),
+    "sports": (((0.75, 0.95), (0.22, 0.27), (0.06, 0.14), (0.04, 0.07), (0.14, 0.17)), ["spout"]),
 }
-CLOSURES = {
-    "wine": ["cork"], "beer": ["crown"], "spirit": ["stopper", "screw"], "soda": ["screw"], "sauce": ["screw", "spout"],
-    "soap": ["pump"], "sports": ["spout"],
-}  # fmt: skip
 
 
 def _bottle_profile(kind: str, draw: Draw) -> Array:
     """(radius, y) of a bottle from its foot to its mouth."""
     names = ("body", "radius", "shoulder", "neck", "neck radius")
-    body, radius, rise, length, neck = (draw.number(n, *r) for n, r in zip(names, BOTTLES[kind], strict=True))
+    body, radius, rise, length, neck = (draw.number(n, *r) for n, r in zip(names, BOTTLES[kind][0], strict=True))
     t = np.linspace(0, 1, 7)
     waist, taper = draw.number("waist", 0.0, 0.14), draw.number("taper", -0.04, 0.1)
     sides = radius * (1 - waist * np.exp(-(((t - 0.55) / 0.2) ** 2)) - taper * (1 - t))
@@ -193,16 +183,13 @@ def bottle(draw: Draw) -> Part:
     kind = draw.pick("kind", list(BOTTLES))
     profile = _bottle_profile(kind, draw)
     top, mouth, body = float(profile[-1, 1]), float(profile[-2, 0]), draw.numbers["body"]
-    wall, colour = Wall(profile, neck=mouth), draw.colour()
     section = draw.pick("section", ["round", "square", "flat"], [2, 1, 1] if kind in ("spirit", "soap") else [5, 1, 0])
-    if section == "square":
-        wall = replace(wall, corners=1.0)
-    elif section == "flat":
-        wall = replace(wall, corners=0.2, flat=draw.number("flatness", 0.55, 0.75))
-    cap = _closure(draw.pick("closure", CLOSURES[kind]), mouth, draw, distinct(draw, colour))
+    colour, flat = draw.colour(), draw.number("flatness", 0.55, 0.75) if section == "flat" else 1.0
+    wall = Wall(profile, corners=float(section == "square"), flat=flat, neck=mouth)
+    cap = _closure(draw.pick("closure", BOTTLES[kind][1]), mouth, draw, distinct(draw, colour))
     whole = wall.solid().paint(colour, 0.7) + cap.at(y=top)
     if kind in ("wine", "beer") and draw.chance("neck label", 0.5):
-        seal = wall.patch("rectangle", top - 0.5 * draw.numbers["neck"] - 0.08, 0.1, 120)
+        seal = wall.patch("rectangle", top - 0.68 * draw.numbers["neck"], 0.4 * draw.numbers["neck"], 120)
         whole += seal.paint(distinct(draw, colour), 0.1)
     height, place = body * draw.number("label height", 0.5, 0.75), draw.number("label place", 0.42, 0.52)
     return whole + _label(draw, wall, 0.04 + body * place, height, colour)
@@ -210,18 +197,10 @@ def bottle(draw: Draw) -> Part:
 
 def _bowl_profile(draw: Draw) -> Array:
     """(radius, y) of the outside of a bowl of rim radius 1, from its foot to its rim."""
-    depth, foot, rise = (
-        draw.number("depth", 0.5, 0.9),
-        draw.number("foot", 0.3, 0.5),
-        draw.number("foot height", 0, 0.14),
-    )
-    t = np.linspace(0, 1, 10)
-    bulges = {
-        "round": np.sin(t * math.pi / 2),
-        "conical": t,
-        "deep": t**0.35,
-        "lipped": 0.8 * np.sin(1.4 * t) + 0.21 * t**6,
-    }
+    depth, foot = draw.number("depth", 0.5, 0.9), draw.number("foot", 0.3, 0.5)
+    t, rise = np.linspace(0, 1, 10), draw.number("foot height", 0, 0.14)
+    lipped = 0.8 * np.sin(1.4 * t) + 0.21 * t**6
+    bulges = {"round": np.sin(t * math.pi / 2), "conical": t, "deep": t**0.35, "lipped": lipped}
     form = draw.pick("form", list(bulges), [3, 1, 2, 2])
     y = depth * (1 - np.cos(t * math.pi / 2)) if form == "round" else depth * t
     wall = np.column_stack([foot + (1 - foot) * bulges[form], 0.02 + rise + y])
@@ -247,13 +226,11 @@ def _filling(draw: Draw, wall: Wall, y: float) -> Part:
 
 @shape("bowl")
 def bowl(draw: Draw) -> Part:
-    """A bowl: round, conical, deep or lipped, of round, square or eight-sided section, with or without ears, maybe filled."""
-    wall = Wall(_bowl_profile(draw), neck=0.2)
+    """A bowl: round, conical, deep or lipped; round, square or eight-sided section; with ears or not, maybe filled."""
     section = draw.pick("section", ["round", "square", "eight-sided"], [5, 1, 1])
-    if section == "square":
-        wall = replace(wall, corners=draw.number("corners", 0.4, 1.0))
-    elif section == "eight-sided":
-        wall = replace(wall, waves=8, swell=draw.number("swell", 0.03, 0.06))
+    edge = draw.number("edge", 0.4, 1.0)
+    wall = Wall(_bowl_profile(draw), corners=edge if section == "square" else 0.0, neck=0.2)
+    wall = replace(wall, waves=8, swell=0.06 * edge) if section == "eight-sided" else wall
     colour, top = draw.colour(), float(wall.profile[-1, 1])
     whole = wall.hollow(draw.number("thickness", 0.05, 0.09)).paint(colour, 0.5)
     whole += _motif(draw, wall, 0.62 * top, draw.number("motif height", 0.45, 0.6) * top, colour)
@@ -283,36 +260,31 @@ def _can_top(kind: str, radius: float, height: float, draw: Draw, metal: Colour)
     """What is on a can: the ring pull, the nozzle of a spray, the bail of a paint tin."""
     turned, r = draw.number("turn of the lid", -35, 35), radius
     if kind == "spray":
-        nozzle = cylinder(0.4 * r, 0.14, 0.34 * r, n=12).at(y=height + 0.17).paint(draw.colour(), 0.3)
-        return nozzle + cylinder(0.1 * r, 0.1, n=8).rot(x=90).at(0, height + 0.19, 0.36 * r).paint(draw.colour("black"))
+        nozzle = cylinder(0.4 * r, 0.14, 0.34 * r, n=12).paint(draw.colour(), 0.3)
+        return (nozzle + cylinder(0.12 * r, 0.1, n=8).rot(x=90).at(0, 0.02, 0.36 * r)).at(y=height + 0.17)
     if kind == "paint":
         knots = [(r, 0, 0), (0.75 * r, 0.36, 0.1), (0, 0.52, 0.15), (-0.75 * r, 0.36, 0.1), (-r, 0, 0)]
         bail = spline(knots, 17)
         lid = cylinder(0.82 * r, 0.04, n=20).at(y=0.12).paint(draw.colour(), 0.4)
         wire = (tube(bail, 0.02, 6) + ball(0.07, 8).at(x=r).mirror()).paint(metal, 0.7)
         return (wire + lid + tube(bail[6:11], 0.04, 7).paint(draw.colour(), 0.2)).at(y=height - 0.15)
-    ring = (
-        slab(ellipse(0.5, 0.62, 14), 0.03, [ellipse(0.26, 0.3, 10) + np.array([0, -0.1])]).rot(x=-90).at(0, 0.02, 0.12)
-    )
+    ring = slab(ellipse(0.5, 0.62, 14), 0.03, [ellipse(0.26, 0.3, 10) + np.array([0, -0.1])])
     rivet = cylinder(0.08, 0.06, n=8).at(0, 0.02, -0.08)
     opening = slab(ellipse(0.55, 0.5, 12), 0.02).rot(x=-90).at(0, -0.01, -0.42)
-    pull = (ring + rivet).paint(metal, 0.8) + opening.paint((0.25, 0.25, 0.27), 0.6)
+    pull = (ring.rot(x=-90).at(0, 0.02, 0.12) + rivet).paint(metal, 0.8) + opening.paint((0.25, 0.25, 0.27), 0.6)
     size = r * (0.75 if kind == "drink" else 0.85)
     return pull.size(size, 1, size).rot(y=turned).at(y=height - 0.01)
 
 
+# How slim a can is: its height in diameters, times 1.2.
 CANS: dict[str, Range] = {
-    "drink": (1.5, 2.3),
-    "food": (1.05, 1.5),
-    "low": (0.45, 0.7),
-    "spray": (2.2, 3),
-    "paint": (0.95, 1.2),
-}
+    "drink": (1.5, 2.3), "food": (1.05, 1.5), "low": (0.45, 0.7), "spray": (2.2, 3), "paint": (0.95, 1.2),
+}  # fmt: skip
 
 
 @shape("can")
 def can(draw: Draw) -> Part:
-    """A can: drink, food (ribbed or plain), low fish tin (round, oval, square), spray or paint, with ring pull or bail."""
+    """A can: drink, food (ribbed or plain), low fish tin (round, oval, square), spray or paint; ring pull or bail."""
     kind = draw.pick("kind", list(CANS), [3, 2.5, 1.5, 1, 1])
     height = draw.number("height", 0.8, 1.2)
     radius = 0.6 * height / draw.number("slimness", *CANS[kind])
@@ -323,20 +295,20 @@ def can(draw: Draw) -> Part:
         wall = replace(wall, corners=float(section == "square"), flat=1.0 if section == "round" else 0.68)
     metal, colour = draw.colour("metal"), draw.colour()
     low, high = (0.13, height - 0.17) if kind == "drink" else (0.07, height - 0.07)
-    skin = replace(wall, profile=np.array([(radius, low), (radius + 0.001, high)]))
+    sleeve = [(radius - 0.01, low), (radius + 0.008, low), (radius + 0.008, high), (radius - 0.01, high)]
+    skin = replace(wall, profile=np.array(sleeve))
     whole = wall.solid().paint(metal, 0.8)
     if ribs == 0 or draw.chance("paper sleeve", 0.5):
-        whole += skin.band(low, high, 0.008).paint(colour, 0.4)
-    height_of_label = (high - low) * draw.number("label height", 0.6, 0.85)
-    whole += _label(draw, skin, low + draw.number("label place", 0.47, 0.53) * (high - low), height_of_label, colour)
+        whole += skin.solid().paint(colour, 0.4)
+    tall, place = draw.number("label height", 0.6, 0.85), draw.number("label place", 0.47, 0.53)
+    whole += _label(draw, skin, low + place * (high - low), tall * (high - low), colour)
     if draw.chance("stripe", 0.4):
-        stripe = skin.patch("slanted", (low + high) / 2, 0.5 * (high - low), 100, 135)
-        whole += stripe.paint(distinct(draw, colour), 0.4)
+        whole += skin.patch("slanted", 0.5 * height, 0.4 * height, 100, 135).paint(distinct(draw, colour), 0.4)
     return whole + _can_top(kind, radius, height, draw, metal)
 
 
 def _jar_lid(kind: str, r: float, draw: Draw, colour: Colour) -> Part:
-    """A lid for a mouth of radius r at height 0: a screw top, a cloth tied over, a dome with a knob, a cork or a clip."""
+    """A lid for a mouth of radius r at height 0: a screw top, a cloth tied over, a dome with a knob, cork or clip."""
     thick = draw.number("lid", 0.1, 0.18)
     if kind == "cloth":
         hem = [(r + 0.03 + 0.12 * f**2, -0.02 - 0.16 * f) for f in (1.0, 0.67, 0.33, 0.0)]
@@ -349,15 +321,14 @@ def _jar_lid(kind: str, r: float, draw: Draw, colour: Colour) -> Part:
         lid = lathe(np.concatenate([[(0, -0.02), (r + 0.05, -0.02)], dome]), 20).paint(colour, 0.5)
         return lid + ball(0.11, 12).at(y=1.1 * thick + 0.06).paint(distinct(draw, colour), 0.5)
     if kind == "cork":
-        return cylinder(r, thick + 0.08, r + 0.05, n=18).at(y=0.5 * thick).paint(draw.colour("wood"), 0.1)
+        return cylinder(0.8 * r, thick + 0.1, r + 0.02, n=18).at(y=0.5 * thick + 0.04).paint(draw.colour("wood"), 0.1)
     if kind == "clip":
         lid = cylinder(r + 0.03, 0.09, n=20).at(y=0.06).paint(colour, 0.6)
         front = spline([(0.12, 0.06, 0), (0.1, -0.14, 0.05), (0, -0.2, 0.06), (-0.1, -0.14, 0.05), (-0.12, 0.06, 0)], 9)
         wire = tube(front, 0.024, 6).at(z=r + 0.05) + box(0.16, 0.12, 0.1).at(z=-r - 0.05)
         return lid + cylinder(r + 0.05, 0.03, n=20).paint((0.75, 0.25, 0.15)) + wire.paint(draw.colour("metal"), 0.8)
     edge = [(0, -0.04), (r + 0.05, -0.04), (r + 0.05, thick - 0.04), (r + 0.01, thick), (0, thick)]
-    print_on_top = cylinder(0.7 * r, 0.02, n=16).at(y=thick).paint(distinct(draw, colour))
-    return lathe(edge, 20).paint(colour, 0.5) + print_on_top
+    return lathe(edge, 20).paint(colour, 0.5) + cylinder(0.7 * r, 0.02, n=16).at(y=thick).paint(distinct(draw, colour))
 
 
 @shape("jar")
@@ -377,11 +348,8 @@ def jar(draw: Draw) -> Part:
     glass = distinct(draw, colour, palette="glass") if draw.chance("see-through", 0.6) else colour
     whole = wall.solid(np.concatenate([profile[profile[:, 1] < level], seam])).paint(colour, 0.6)
     whole += wall.solid(np.concatenate([seam, profile[profile[:, 1] >= level]])).paint(glass, 0.8)
-    label_height, place = (
-        height * draw.number("label height", 0.4, 0.55),
-        height * draw.number("label place", 0.4, 0.48),
-    )
-    whole += _label(draw, wall, place, label_height, colour)
+    tall, place = draw.number("label height", 0.4, 0.55), draw.number("label place", 0.4, 0.48)
+    whole += _label(draw, wall, height * place, height * tall, colour)
     lid = draw.pick("lid", ["screw", "cloth", "knob", "cork", "clip"], [3, 1.5, 2, 1, 1.5])
     return whole + _jar_lid(lid, mouth, draw, distinct(draw, colour)).at(y=height + 0.1)
 
@@ -409,23 +377,17 @@ def _handle(draw: Draw, wall: Wall, height: float) -> Part:
 @shape("mug")
 def mug(draw: Draw) -> Part:
     """A cup with a handle on the right: straight, bellied, flared, tapered or waisted, with a motif, a drink, a rim."""
-    height, radius, bend = (
-        draw.number("height", 0.75, 1.25),
-        draw.number("radius", 0.38, 0.52),
-        draw.number("bend", 0.12, 0.28),
-    )
-    t = np.linspace(0, 1, 11)
+    height, radius = draw.number("height", 0.75, 1.25), draw.number("radius", 0.38, 0.52)
+    t, bend = np.linspace(0, 1, 11), draw.number("bend", 0.12, 0.28)
     wave = np.sin(math.pi * t)
     forms = {"straight": 0 * t, "bellied": wave - 0.4, "flared": t**2 - 0.6, "tapered": 0.4 - t, "waisted": -wave}
     side = radius * (1 + bend * forms[draw.pick("form", list(forms))])
-    wall = Wall(np.concatenate([[(0, 0.03), (0.85 * side[0], 0)], np.column_stack([side, 0.03 + (height - 0.03) * t])]))
-    if draw.chance("squarish", 0.15):
-        wall = replace(wall, corners=0.5)
+    profile = np.concatenate([[(0, 0.03), (0.85 * side[0], 0)], np.column_stack([side, 0.03 + (height - 0.03) * t])])
+    wall = Wall(profile, corners=0.5 if draw.chance("squarish", 0.15) else 0.0)
     colour = draw.colour()
     whole = wall.hollow(draw.number("wall", 0.035, 0.06)).paint(colour, 0.5)
-    whole += _handle(draw, wall, height).paint(
-        distinct(draw, colour) if draw.chance("other handle", 0.3) else colour, 0.5
-    )
+    accent = distinct(draw, colour) if draw.chance("other handle", 0.3) else colour
+    whole += _handle(draw, wall, height).paint(accent, 0.5)
     whole += _motif(draw, wall, 0.5 * height, draw.number("motif height", 0.3, 0.5) * height, colour)
     if draw.chance("drink", 0.6):
         level = height * draw.number("level", 0.7, 0.9)

@@ -1,0 +1,67 @@
+"""`lie-ssl bench render | frames`. What is measured is in the folder `benchmarks` of the repository."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from lie_ssl.errors import UserError
+
+PACKAGE = Path(__file__).resolve().parents[1]
+# In an installed wheel, and in a clone of the repository.
+FOLDERS = (PACKAGE / "benchmarks", PACKAGE.parents[1] / "benchmarks")
+
+
+def render(
+    out: Path = Path("results/bench"),
+    frames: int = 200,
+    rounds: int = 7,
+    dataset: bool = True,
+    step: float = 4.0,
+    picture: Path | None = None,
+) -> None:
+    """Frames per CPU-second of the rasteriser, Panda3D and Blender, and the cost of whole data sets.
+
+    Peers that are not installed get a line that says what to type.
+
+    Example: lie-ssl bench render --no-dataset --rounds 5
+
+    Args:
+        out: The folder for render.csv and dataset.csv.
+        frames: Frames of a renderer in one round, at most; slow renderers draw fewer.
+        rounds: Rounds; the table shows medians.
+        dataset: Also make one instance of every class and project the time of the paper's 468,000 frames.
+        step: Degrees from pose to pose of that sample; the paper's is 4.
+        picture: A png to write with the pictures of all renderers side by side.
+    """
+    if rounds < 1 or frames < 3:
+        raise UserError(f"rounds is {rounds} and frames {frames}, but there must be at least 1 and 3")
+    load("render").run(out, frames=frames, rounds=rounds, dataset=dataset, step=step, picture=picture)
+
+
+def frames(out: Path = Path("results/bench")) -> None:
+    """Reading random frames from a data set, against torchvision's ImageFolder.
+
+    Example: lie-ssl bench frames
+
+    Args:
+        out: The folder for frames.csv.
+    """
+    load("frames").run(out)
+
+
+def load(name: str) -> ModuleType:
+    """The module `benchmarks/NAME.py`, from whichever place has it."""
+    for folder in FOLDERS:
+        path = folder / f"{name}.py"
+        spec = importlib.util.spec_from_file_location(f"lie_ssl_benchmarks_{name}", path) if path.is_file() else None
+        if spec is not None and spec.loader is not None:
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[spec.name] = module  # dataclasses look their own module up
+            spec.loader.exec_module(module)
+            return module
+    raise UserError(
+        f"there is no benchmark {name}.py in {FOLDERS[0]} or {FOLDERS[1]}; install lie_ssl from its repository"
+    )

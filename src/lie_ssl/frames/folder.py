@@ -1,0 +1,93 @@
+"""The life of a data set's folder: claimed with a recipe, filled shard by shard, finished with an index and a card."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames.card import CARD, INDEX, file_hash, versions, write_card
+from lie_ssl.frames.index import InstanceRows, build_index, write_index
+from lie_ssl.frames.shards import write_whole
+from lie_ssl.objects.sources import Dropped
+
+RECIPE = "recipe.json"
+
+
+def config_hash(config: dict[str, Any]) -> str:
+    """Twelve hex digits; equal for equal configs."""
+    return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def claim(folder: Path, config: dict[str, Any], recipe: str) -> None:
+    """Makes the folder this config's own, or refuses it when it holds something else."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        entries = sorted(p.name for p in folder.iterdir())
+    except OSError as error:
+        raise UserError(f"cannot use the folder {folder}: {error.strerror}; choose another --out") from error
+    mine = config_hash(config)
+    for name in (CARD, RECIPE):
+        if name in entries:
+            found = _hash_in(folder / name)
+            if found != mine:
+                raise UserError(f"{folder} holds another data set (recipe {found}, not {mine}); choose another --out")
+            return
+    strangers = [name for name in entries if not name.startswith(".")]
+    if strangers:
+        raise UserError(f"{folder} holds other files ({', '.join(strangers[:3])}); choose an empty folder")
+    text = json.dumps({"recipe": recipe, "config": config, "config_hash": mine}, indent=1)
+    write_whole(folder / RECIPE, [text.encode()])
+
+
+def finish(
+    folder: Path,
+    *,
+    recipe: str,
+    config: dict[str, Any],
+    source: str,
+    size: int,
+    channels: int,
+    factors: Sequence[str],
+    rows: Sequence[InstanceRows],
+    dropped: Sequence[Dropped],
+    hashes: dict[str, str],
+) -> None:
+    """Writes the index and, last of all, the card. `hashes` holds every shard's file name and digest."""
+    write_index(folder / INDEX, build_index(rows))
+    stored = sum(len(r.distinct()) for r in rows)
+    bytes_in_all = sum((folder / name).stat().st_size for name in hashes)
+    card = {
+        "recipe": recipe,
+        "config": config,
+        "config_hash": config_hash(config),
+        "source": source,
+        "size": size,
+        "channels": channels,
+        "factors": list(factors),
+        "seeds": {"data": config["seed"]},
+        "versions": versions(),
+        "counts": {
+            "classes": len({r.class_name for r in rows}),
+            "instances": len(rows),
+            "frames": sum(len(r.poses) for r in rows),
+            "distinct_frames": stored,
+            **{s: sum(r.split == s for r in rows) for s in ("train", "validation", "test")},
+        },
+        "bytes_per_frame": round(bytes_in_all / max(1, stored), 1),
+        "licences": {k: sum(r.licence == k for r in rows) for k in sorted({r.licence for r in rows})},
+        "dropped": [{"key": d.key, "why": d.why} for d in dropped],
+        "files": dict(sorted(hashes.items())) | {INDEX: file_hash(folder / INDEX)},
+    }
+    write_card(folder, card)
+    (folder / RECIPE).unlink(missing_ok=True)
+
+
+def _hash_in(path: Path) -> str:
+    try:
+        return str(json.loads(path.read_text())["config_hash"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return "unreadable"

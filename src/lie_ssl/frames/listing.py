@@ -1,0 +1,152 @@
+"""Finding photographs: which files belong to which class and instance, and at which angle each was taken."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal, Protocol
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames.pictures import EXTENSIONS
+
+Layout = Literal["auto", "folders", "coil20", "coil100"]
+_COIL = re.compile(r"^obj(\d+)__(\d+)\.\w+$")
+_LAST_NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)(?!.*\d)")
+
+
+@dataclass(frozen=True)
+class Photo:
+    """One file; `angle` in degrees, 0 to 360."""
+
+    name: str
+    class_name: str
+    instance: str
+    angle: float
+
+
+class Tree(Protocol):
+    """A folder or a zip: names with forward slashes, and the bytes of each. A zip is never unpacked to disk."""
+
+    label: str
+
+    def names(self) -> list[str]: ...
+
+    def read(self, name: str) -> bytes: ...
+
+
+class FolderTree:
+    def __init__(self, root: Path) -> None:
+        self.root, self.label = root, str(root)
+
+    def names(self) -> list[str]:
+        return [p.relative_to(self.root).as_posix() for p in self.root.rglob("*") if p.is_file()]
+
+    def read(self, name: str) -> bytes:
+        return (self.root / name).read_bytes()
+
+
+class ZipTree:
+    def __init__(self, archive: zipfile.ZipFile, label: str) -> None:
+        self.archive, self.label = archive, label
+
+    def names(self) -> list[str]:
+        return [n for n in self.archive.namelist() if not n.endswith("/") and not n.startswith("__MACOSX/")]
+
+    def read(self, name: str) -> bytes:
+        try:
+            return self.archive.read(name)
+        except (zipfile.BadZipFile, OSError, RuntimeError, EOFError) as error:
+            raise UserError(f"cannot read {name} in {self.label}: {error}") from error
+
+
+@contextmanager
+def open_tree(path: Path) -> Iterator[Tree]:
+    """A folder or a zip file, opened for reading."""
+    if path.is_dir():
+        yield FolderTree(path)
+    elif path.is_file():
+        try:
+            archive = zipfile.ZipFile(path)
+        except zipfile.BadZipFile as error:
+            raise UserError(f"{path} is neither a folder nor a zip file") from error
+        with archive:
+            yield ZipTree(archive, str(path))
+    else:
+        raise UserError(f"there is no folder or zip file {path}")
+
+
+def list_photos(tree: Tree, layout: Layout = "auto", angles: Path | None = None) -> list[Photo]:
+    """All photographs, sorted by class, instance and angle. A name or angle that cannot be understood is an error."""
+    names = sorted(n for n in tree.names() if n.lower().endswith(EXTENSIONS))
+    if not names:
+        raise UserError(f"{tree.label} has no pictures ({', '.join(EXTENSIONS)})")
+    if layout == "auto":
+        layout = _recognised(names)
+    if layout == "folders":
+        table = read_angles(angles) if angles else None
+        photos = [_in_folders(name, table, angles) for name in names]
+    else:
+        photos = [_coil(name, layout) for name in names]
+    return sorted(photos, key=lambda p: (p.class_name, p.instance, p.angle, p.name))
+
+
+def read_angles(path: Path) -> dict[str, float]:
+    """A csv with the columns file and angle -> degrees by file name."""
+    try:
+        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"cannot read the angles in {path}: {error}") from error
+    if not rows or not {"file", "angle"} <= set(rows[0]):
+        raise UserError(f"{path} needs the columns file and angle in its first line")
+    table = {}
+    for number, row in enumerate(rows, 2):
+        try:
+            angle = float(row["angle"])
+            if not math.isfinite(angle):
+                raise ValueError
+        except (TypeError, ValueError) as error:
+            raise UserError(f"{path}, line {number}: the angle {row['angle']!r} is not a number") from error
+        table[row["file"]] = angle
+    return table
+
+
+def _recognised(names: list[str]) -> Layout:
+    matches = [_COIL.match(PurePosixPath(n).name) for n in names]
+    if not all(matches):
+        return "folders"
+    # COIL-20 counts frames, COIL-100 degrees: only the first has numbers that are no multiple of five.
+    counts_frames = any(m and int(m[2]) % 5 for m in matches)
+    return "coil20" if counts_frames else "coil100"
+
+
+def _coil(name: str, layout: Layout) -> Photo:
+    match = _COIL.match(PurePosixPath(name).name)
+    if not match:
+        raise UserError(f"{name} is not named as in COIL (obj7__35.png); try --layout folders")
+    angle = float(match[2]) * (5 if layout == "coil20" else 1)
+    label = f"obj{int(match[1]):03d}"
+    return Photo(name, label, label, angle % 360)
+
+
+def _in_folders(name: str, table: dict[str, float] | None, source: Path | None) -> Photo:
+    path = PurePosixPath(name)
+    if len(path.parts) < 3:
+        raise UserError(f"{name} does not lie in class/instance/; put it there or say which layout it is")
+    if table is None:
+        match = _LAST_NUMBER.search(path.stem)
+        if not match:
+            raise UserError(f"the name of {name} has no angle in it; rename it or give the angles in a csv (--angles)")
+        angle = float(match[1])
+    else:
+        known = [table[key] for key in (name, "/".join(path.parts[-3:]), path.name) if key in table]
+        if not known:
+            raise UserError(f"{source} has no angle for {name}")
+        angle = known[0]
+    return Photo(name, path.parts[-3], path.parts[-2], angle % 360)
