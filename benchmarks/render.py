@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
@@ -23,6 +23,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lie_ssl.errors import UserError
 from lie_ssl.objects.mesh import Mesh
 from lie_ssl.render.view import RenderSettings, View, turn
 
@@ -56,7 +57,9 @@ def run(
             case_rows, strip = compare(size, supersample, detail, frames, rounds)
             rows += case_rows
             strips.append(strip)
-            print_table(case_rows)
+            title = f"{size} px, {supersample} x {supersample} samples a pixel, {case_rows[0]['triangles']:,} triangles"
+            keys = ("renderer", "images_per_cpu_second", "ratio", "note")
+            print_table(title, ("renderer", "images / CPU-s", "ours is x times", "note"), case_rows, keys)
     write_csv(out / "render.csv", COLUMNS, rows)
     if picture is not None:
         save_strips(picture, strips)
@@ -211,8 +214,9 @@ class Peer:
 
     def ask(self, question: str) -> str:
         stream = _stream(self.process.stdin)
-        stream.write(question + "\n")
-        stream.flush()
+        with suppress(BrokenPipeError):  # the process has ended, as reading will tell
+            stream.write(question + "\n")
+            stream.flush()
         return self.read()
 
 
@@ -252,6 +256,8 @@ def compare(
                 if answer:
                     peer.rates.append(float(answer))
         strip = np.concatenate([_picture_of(peer, size) for peer in peers], axis=1)
+    if not peers[0].works:
+        raise UserError(f"the rasteriser {peers[0].note}; lie-ssl doctor may say why")
     best = statistics.median(peers[0].rates)
     return [_row(peer, size, supersample, triangles, best) for peer in peers], strip
 
@@ -295,7 +301,9 @@ def measure_datasets(step: float) -> list[dict[str, Any]]:
     large = replace(paper(), instances=1, step=step, validation=0.0, test=0.0)
     small = replace(large, render=RenderSettings(size=64, supersample=3))
     rows = [_measure_dataset("paper", large, "< 20"), _measure_dataset("paper at 64 px", small, "< 5")]
-    print_table(rows)
+    keys = ("recipe", "frames", "cpu_ms_per_frame", "minutes_for_468000_on_2_cores", "target")
+    headings = ("recipe", "frames made", "CPU-ms a frame", "minutes for 468,000 on 2 cores", "target")
+    print_table("Meshes, drawing, encoding and writing", headings, rows, keys)
     return rows
 
 
@@ -317,13 +325,14 @@ def _measure_dataset(recipe: str, config: Any, target: str) -> dict[str, Any]:
 # --- Output ---------------------------------------------------------------------------------------------------------
 
 
-def print_table(rows: Sequence[dict[str, Any]]) -> None:
+def print_table(title: str, headings: Iterable[str], rows: Iterable[dict[str, Any]], keys: Sequence[str]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table(*rows[0])
+    table = Table(*headings, title=title)
     for row in rows:
-        table.add_row(*map(str, row.values()))
+        table.add_row(*(escape(str(row[key])) for key in keys))
     Console().print(table)
 
 

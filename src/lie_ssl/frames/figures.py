@@ -58,15 +58,16 @@ def draw_turning(frames: FrameSet, path: Path, columns: int = 13) -> Path:
 
 
 def class_cells(index: pd.DataFrame, instances: int) -> list[list[Cell]]:
-    """Some instances of every class in the typical pose, two classes a row."""
+    """Some instances of every class in the typical pose, several classes a row."""
     rows = []
     for name in sorted(index["class"].unique()):
         cells = []
         for i in range(min(instances, index.loc[index["class"] == name, "instance"].nunique())):
             cells.append((name if i == 0 else "", int(_instance(index, name, i).index[0])))
         rows.append(cells)
-    half = (len(rows) + 1) // 2
-    return [rows[i] + (rows[i + half] if i + half < len(rows) else []) for i in range(half)]
+    beside = max(1, 20 // max(len(r) for r in rows))
+    height = -(-len(rows) // beside)
+    return [[cell for row in rows[i::height] for cell in row] for i in range(height)]
 
 
 def grid(
@@ -83,7 +84,8 @@ def grid(
             image = Image.fromarray(np.repeat(picture, 3, axis=2) if picture.shape[2] == 1 else picture)
             image = image.resize((side, side), Image.Resampling.LANCZOS) if zoom > 1 else image
             page.paste(image, (j * side, i * (side + head) + head))
-            pen.text((j * side + 3, i * (side + head) + 1), caption, fill="black", font=font)
+            if captions:
+                pen.text((j * side + 3, i * (side + head) + 1), caption, fill="black", font=font)
     return page
 
 

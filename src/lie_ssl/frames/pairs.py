@@ -37,9 +37,9 @@ class PairBatch:
     paired: NDArray[np.bool_]  # (B,)
 
 
-def wrap(angle: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Radians to (-pi, pi]."""
-    return np.pi - np.mod(np.pi - angle, 2 * np.pi)
+def wrapped(degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Any angle in degrees -> radians in (-pi, pi]. Wrapped before it is turned into radians, where 180 is exact."""
+    return np.radians(180 - np.mod(180 - degrees, 360))
 
 
 class Deltas:
@@ -48,7 +48,7 @@ class Deltas:
     def __init__(self, index: pd.DataFrame) -> None:
         self.factors = ("pose", *(f for f in FACTORS if index[f].nunique() > 1))
         self._kind = index["pose"].to_numpy(str)
-        self._angle = np.radians(index["angle"].to_numpy(np.float64))
+        self._angle = index["angle"].to_numpy(np.float64)
         self._rotation = np.stack(index["rotation"].to_list()).reshape(-1, 3, 3).astype(np.float64)
         self._values = {f: index[f].to_numpy(np.float64) for f in self.factors[1:]}
 
@@ -56,7 +56,7 @@ class Deltas:
         """(B,), (B,) rows -> (B, F). Angles in radians, wrapped; free rotations by their geodesic angle; sizes by the
         logarithm of their ratio."""
         free = self._kind[first] == "so3"
-        columns = [wrap(self._angle[second] - self._angle[first])]
+        columns = [wrapped(self._angle[second] - self._angle[first])]
         if free.any():
             relative = np.einsum("bij,bkj->bik", self._rotation[second], self._rotation[first])
             cosine = (np.trace(relative, axis1=1, axis2=2) - 1) / 2
@@ -65,7 +65,7 @@ class Deltas:
             if factor == "scale":
                 columns.append(np.log(values[second] / values[first]))
             else:
-                columns.append(wrap(np.radians(values[second] - values[first])))
+                columns.append(wrapped(values[second] - values[first]))
         return np.stack(columns, axis=1).astype(np.float32)
 
 

@@ -1,8 +1,8 @@
 """Mesh -> photoreal pictures with Blender's Cycles on the CPU: the same call and the same framing as the rasteriser.
 
-The camera stands still at the world's origin of directions (x right, y up, z towards the viewer) and the object turns,
-so that world axes are camera axes and the light and the sky stay where they are. Blender's own transparency and colour
-handling is left out: it hands over linear light with coverage, and background and sRGB are put on here.
+The camera stands still on the z axis and the object turns before it, so that world axes are camera axes and light and
+sky stay with the camera. Blender hands over linear light with coverage; background and sRGB are put on here, with the
+rasteriser's own numbers.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def render_blender(
 
 
 def composite(pixels: NDArray[np.float32], settings: RenderSettings, dtype: DType) -> NDArray[Any]:
-    """(N, N, 4) linear light times coverage, and coverage -> (N, N, C) sRGB on the background, coded as by the rasteriser."""
+    """(N, N, 4) linear light times coverage, and coverage -> (N, N, C) sRGB on the background."""
     light, coverage = pixels[..., :3].astype(np.float64), np.clip(pixels[..., 3:], 0, 1).astype(np.float64)
     background = srgb_to_linear(np.array(settings.background)).astype(np.float64)
     linear = np.minimum(light, coverage) + (1 - coverage) * background
@@ -58,7 +58,7 @@ def composite(pixels: NDArray[np.float32], settings: RenderSettings, dtype: DTyp
 
 
 class BlenderScene:
-    """One mesh, a camera and a sun; built once and turned for every view. Use it in a ``with``: it cleans up after itself."""
+    """One mesh, a camera and a sun; built once and turned for every view. Used in a ``with``, it cleans up."""
 
     def __init__(
         self, mesh: Mesh, settings: RenderSettings, samples: int, engine: Engine = "CYCLES", threads: int = 0

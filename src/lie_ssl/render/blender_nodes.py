@@ -1,4 +1,4 @@
-"""Blender's materials and sky: surfaces that look as the rasteriser draws them, with real shadows and reflections on top."""
+"""Blender's materials and sky: surfaces as the rasteriser draws them, with real shadows and reflections on top."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lie_ssl.render.rasteriser import srgb_to_linear
 
 # Names of the attributes that carry the look of the surface.
 COLOUR, SHINE, OPACITY, UV = "lie_colour", "lie_shine", "lie_opacity", "lie_uv"
-# Glass-like reflection, doubled at full shine: with this roughness the highlight is about as bright as the rasteriser's.
+# Glass-like reflection, doubled at full shine: with this roughness a highlight is about as bright as the rasteriser's.
 ROUGHNESS, REFRACTION = 0.4, 1.5
 # Light from above and below. A matt surface sees 2/3 of the slope, which is the rasteriser's 0.12.
 SKY_MEAN, SKY_SLOPE = 0.34, 0.18
@@ -63,7 +63,7 @@ def hue_group(bpy: Any) -> Any:
 
 
 def set_hue(group: Any, matrix: NDArray[np.float64]) -> None:
-    """Recolours everything; an unchanged matrix is left alone, as any change makes Blender compile its shaders again."""
+    """Recolours everything; an unchanged matrix is left alone, as a change makes Blender compile its shaders again."""
     for channel in range(3):
         socket = group.nodes[f"row{channel}"].inputs[1]
         if not np.array_equal(np.float32(socket.default_value), np.float32(matrix[channel])):

@@ -14,9 +14,6 @@ import math
 import numpy as np
 from numba import njit
 
-# Ordered thresholds: a face of opacity o covers the samples whose threshold lies below o.
-_GOLDEN = 0.6180339887498949
-
 # Kinds of faces: flat and of one colour (shaded once a frame), with varying normals or colours, with a texture.
 ONE_COLOUR, VARYING, TEXTURED = 0, 1, 2
 
@@ -56,7 +53,7 @@ def _weights(planes, f, x, y):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _set_plane(screen, a, b, c, planes, f):  # type: ignore[no-untyped-def]
-    """Inverse depth, and the weight of the second and third corner times it, as linear functions of the screen; area."""
+    """Inverse depth, and the weight of the second and third corner times it, as linear functions of the screen."""
     ax, ay, aw = screen[a, 0], screen[a, 1], screen[a, 2]
     bx, by, bw = screen[b, 0] - ax, screen[b, 1] - ay, screen[b, 2]
     cx, cy, cw = screen[c, 0] - ax, screen[c, 1] - ay, screen[c, 2]
@@ -76,7 +73,7 @@ def _set_plane(screen, a, b, c, planes, f):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def find_visible(  # type: ignore[no-untyped-def]
-    screen, faces, opacity, cutout, uv, texture, atlas, textures, planes, depth, visible, extent
+    screen, faces, opacity, cutout, uv, texture, atlas, textures, planes, depth, visible, extent, factor
 ):
     """Fills `visible` (S, S) with face + 1 (0 for none). `planes` (F, 10) returns the linear functions of every face,
     `extent` the touched rows and columns."""
@@ -135,10 +132,11 @@ def find_visible(  # type: ignore[no-untyped-def]
                     near = np.float32(base + slope_x * column)
                     if near <= depth[row, column]:
                         continue
-                    if see_through:
-                        dither = (column % 8) * _GOLDEN + (row % 8) * (_GOLDEN * _GOLDEN * 2.0)
-                        if opacity[f] <= dither - math.floor(dither):
-                            continue
+                    # A see-through face covers its share of each pixel's samples: the same ones in every pixel, so that
+                    # no pattern shows.
+                    rank = (row % factor) * factor + column % factor
+                    if see_through and opacity[f] * factor * factor <= rank + 0.5:
+                        continue
                     if cutout[f]:
                         wb, wc = _weights(planes, f, column + 0.5, y)
                         wa = 1.0 - wb - wc

@@ -65,7 +65,7 @@ class Rasteriser:
         kernels.project(m.vertices, matrix, s.distance, s.focal, s.size * s.supersample / 2, self._screen)
         kernels.find_visible(
             self._screen, m.faces, m.opacity, self._cutout, m.uv, m.texture, self._atlas, self._texels,
-            self._planes, self._depth, self._visible, self._extent,
+            self._planes, self._depth, self._visible, self._extent, s.supersample,
         )  # fmt: skip
         kernels.shade(
             self._planes, self._corners, self._kinds, m.texture, self._atlas, self._texels, _lamps(view, matrix),

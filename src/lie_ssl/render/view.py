@@ -92,4 +92,4 @@ def hue_matrix(degrees: float) -> Matrix:
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     axis = np.full(3, math.sqrt(1 / 3))
     cross = np.cross(np.eye(3), axis)
-    return c * np.eye(3) - s * cross + (1 - c) * np.outer(axis, axis)
+    return c * np.eye(3) + s * cross + (1 - c) * np.outer(axis, axis)

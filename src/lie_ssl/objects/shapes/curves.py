@@ -1,13 +1,15 @@
-"""Curves and outlines that the solids are made from. Outlines are (N, 2) in the x-y plane, anticlockwise, not closed."""
+"""Curves and outlines that the solids are made from. Outlines are (N, 2) in the x-y plane, anticlockwise, open."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+Point = tuple[float, float, float]
 
 
 def spline(points: ArrayLike, n: int = 24, closed: bool = False) -> Array:
@@ -25,6 +27,12 @@ def spline(points: ArrayLike, n: int = 24, closed: bool = False) -> Array:
     a, b, c, d = padded[i], padded[i + 1], padded[i + 2], padded[i + 3]
     curve: Array = 0.5 * (2 * b + (c - a) * f + (2 * a - 5 * b + 4 * c - d) * f**2 + (3 * b - a - 3 * c + d) * f**3)
     return curve
+
+
+def mirrored_spline(right: Sequence[tuple[float, float]], n: int) -> Array:
+    """A closed smooth outline out of its right half, which runs from the bottom middle to the top middle."""
+    left = [(-x, y) for x, y in right[-2:0:-1]]
+    return spline([*right, *left], n, closed=True)
 
 
 def arc(radius: float, start: float, end: float, n: int = 12) -> Array:
@@ -59,3 +67,37 @@ def lift(points: ArrayLike, z: ArrayLike = 0.0) -> Array:
     """(N, 2) points in the x-y plane -> (N, 3), at depth `z`."""
     p = np.asarray(points, np.float64)
     return np.column_stack([p, np.broadcast_to(np.asarray(z, np.float64), (len(p),))])
+
+
+def lying(outline: Array, y: ArrayLike = 0.0) -> Array:
+    """(N, 2) outline -> (N, 3), lying at height `y`; its upper side points to the back."""
+    return np.column_stack([outline[:, 0], np.broadcast_to(np.asarray(y, np.float64), (len(outline),)), -outline[:, 1]])
+
+
+def standing(outline: Array, x: float, y: float = 0.0) -> Array:
+    """(N, 2) outline -> (N, 3), standing across the x axis at `x`: (up, front), raised by `y`."""
+    return np.column_stack([np.full(len(outline), x), outline[:, 0] + y, outline[:, 1]])
+
+
+def cross_section(x: float, low: float, high: float, width: float, round: float) -> Array:
+    """(K, 3) rounded rectangle across a vehicle at `x`, between two heights."""
+    return standing(rectangle(high - low, width, round, n=3), x, (low + high) / 2)
+
+
+def symmetric(half: ArrayLike, middle: Sequence[ArrayLike] = (), axis: int = 0) -> Array:
+    """A path out of its first half: the points of `half` and `middle`, then those of `half` mirrored, backwards."""
+    p = np.asarray(half, np.float64)
+    back = p[::-1].copy()
+    back[:, axis] *= -1
+    return np.concatenate([p, np.asarray(middle, np.float64).reshape(-1, p.shape[1]), back])
+
+
+def bent(points: Sequence[Sequence[float]], radius: float) -> Array:
+    """A path of straight stretches whose corners are rounded, as a bent steel tube."""
+    p = np.asarray(points, np.float64)
+    path = [p[0]]
+    for before, corner, after in zip(p[:-2], p[1:-1], p[2:], strict=True):
+        a, b = before - corner, after - corner
+        a, b = (v / np.linalg.norm(v) * min(radius, 0.45 * float(np.linalg.norm(v))) for v in (a, b))
+        path += [corner + a * (1 - t) ** 2 + b * t**2 for t in (0.0, 0.33, 0.67, 1.0)]
+    return np.array([*path, p[-1]])

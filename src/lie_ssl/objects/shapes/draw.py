@@ -13,6 +13,7 @@ from lie_ssl.objects.shapes.palettes import PALETTES
 from lie_ssl.objects.shapes.part import Colour
 
 Choice = TypeVar("Choice")
+Range = tuple[float, float]
 
 
 class Draw:
@@ -60,3 +61,13 @@ class Draw:
         saturation = float(np.clip(saturation + self._random.uniform(-0.1, 0.1) * min(1, saturation * 4), 0, 1))
         value = float(np.clip(value + self._random.uniform(-0.08, 0.08), 0.03, 0.97))
         return colorsys.hsv_to_rgb(hue / 360, saturation, value)
+
+
+def distinct(draw: Draw, *taken: Colour, palette: str = "paint") -> Colour:
+    """A colour that can be told from those already taken."""
+    colour = draw.colour(palette)
+    for _ in range(20):
+        if all(sum(abs(a - b) for a, b in zip(colour, t, strict=True)) > 0.7 for t in taken):
+            break
+        colour = draw.colour(palette)
+    return colour

@@ -6,6 +6,8 @@ of almost everything; ``wood``, ``metal`` and the like are for the parts that wo
 
 from __future__ import annotations
 
+from lie_ssl.objects.shapes.part import Colour
+
 HSV = tuple[float, float, float]
 
 _BRIGHT: list[HSV] = [
@@ -40,3 +42,18 @@ PALETTES: dict[str, list[HSV]] = {
     "leaf": [(95, 0.6, 0.4), (115, 0.55, 0.35), (140, 0.5, 0.4), (75, 0.55, 0.5)],
     "light": [(50, 0.3, 0.95), (45, 0.15, 0.95), (0, 0.75, 0.75), (200, 0.2, 0.95)],
 }
+
+# Materials that look the same on everything.
+STEEL: Colour = (0.75, 0.77, 0.8)
+CHROME: Colour = (0.78, 0.8, 0.83)
+BRASS: Colour = (0.78, 0.62, 0.28)
+RUBBER: Colour = (0.09, 0.09, 0.1)
+COAL: Colour = (0.1, 0.1, 0.11)
+DARK: Colour = (0.1, 0.1, 0.12)
+LAMP: Colour = (0.97, 0.95, 0.8)
+TAIL_LIGHT: Colour = (0.75, 0.08, 0.06)
+
+
+def darker(colour: Colour, share: float) -> Colour:
+    """The same hue with `share` of the light."""
+    return (colour[0] * share, colour[1] * share, colour[2] * share)

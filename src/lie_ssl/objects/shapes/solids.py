@@ -12,7 +12,7 @@ import mapbox_earcut
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lie_ssl.objects.shapes.curves import rectangle
+from lie_ssl.objects.shapes.curves import arc, ellipse, lift, rectangle
 from lie_ssl.objects.shapes.part import Part, Piece
 
 Array = NDArray[np.float64]
@@ -33,6 +33,11 @@ def cylinder(radius: float, height: float, top: float | None = None, n: int = 18
     """A closed cylinder along y; `top` is the radius of the upper end (0 for a cone)."""
     r = radius if top is None else top
     return lathe([(0, -height / 2), (radius, -height / 2), (r, height / 2), (0, height / 2)], n)
+
+
+def disc(radius: float, thickness: float, n: int = 14) -> Part:
+    """A flat cylinder that faces the front: dials, buttons, hubs."""
+    return cylinder(radius, thickness, n=n).rot(x=90)
 
 
 def lathe(profile: ArrayLike, n: int = 22, crease: float = 40.0) -> Part:
@@ -67,6 +72,11 @@ def tube(path: ArrayLike, radius: float | Sequence[float], n: int = 8, closed: b
     return _skin(rings, closed_around=True, caps=True)
 
 
+def hoop(radius: float, thick: float, n: int = 6, steps: int = 24) -> Part:
+    """A ring about z: `radius` to the middle of its wire, `n` steps around the wire, `steps` around the ring."""
+    return tube(lift(ellipse(2 * radius, 2 * radius, steps)), thick, n, closed=True)
+
+
 def rod(start: ArrayLike, end: ArrayLike, radius: float, top: float | None = None, n: int = 8) -> Part:
     """A straight, closed rod between two points; `top` is the radius at the far end."""
     return tube(np.array([start, end], np.float64), [radius, radius if top is None else top], n)
@@ -89,6 +99,25 @@ def slab(outline: ArrayLike, thickness: float, holes: Sequence[ArrayLike] = (), 
         k = len(points)
         faces += [np.stack([i + k, j + k, j], axis=1), np.stack([i + k, j, i], axis=1)]
     return Part((Piece(np.concatenate([front, back]), np.concatenate(faces).astype(np.int32), crease=crease),))
+
+
+def plate(outline: ArrayLike, thickness: float) -> Part:
+    """An outline lying flat: its y becomes z (towards the front), its thickness is along y."""
+    return slab(outline, thickness).rot(x=90)
+
+
+def arch(width: float, height: float, thickness: float) -> Part:
+    """A door or window with a round top, its foot in the middle of its lower edge."""
+    top = arc(width / 2, 0, 180, 7) + np.array([0, height - width / 2])
+    return slab(np.concatenate([[(width / 2, 0.0)], top, [(-width / 2, 0.0)]]), thickness)
+
+
+def quad(corners: ArrayLike, thickness: float = 0.05) -> Part:
+    """A flat pane over four corners in space (4, 3), thickened to both sides."""
+    p = np.asarray(corners, np.float64)
+    normal = np.cross(p[1] - p[0], p[3] - p[0])
+    step = normal / np.linalg.norm(normal) * thickness / 2
+    return loft([p - step, p + step])
 
 
 def loft(sections: Sequence[ArrayLike], caps: bool = True, crease: float = 40.0) -> Part:

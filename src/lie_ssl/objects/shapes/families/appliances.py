@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from lie_ssl.objects.shapes.curves import ellipse, rectangle, spline
-from lie_ssl.objects.shapes.draw import Draw
-from lie_ssl.objects.shapes.families.vessels import distinct
+from lie_ssl.objects.shapes.draw import Draw, distinct
+from lie_ssl.objects.shapes.handles import bar_handle, bow_handle, dial_knob, door_pull
 from lie_ssl.objects.shapes.part import Colour, Part, joined
 from lie_ssl.objects.shapes.registry import shape
-from lie_ssl.objects.shapes.solids import ball, box, cylinder, lathe, rod, slab, tube
+from lie_ssl.objects.shapes.solids import ball, box, cylinder, disc, lathe, rod, slab, tube
 
 
 def _crate(width: float, height: float, depth: float, wall: float = 0.05) -> Part:
@@ -33,28 +33,6 @@ def _rear(width: float, height: float, depth: float) -> Part:
     return plate.paint((0.6, 0.61, 0.63), 0.4) + hose.paint((0.2, 0.2, 0.22), 0.2)
 
 
-def _knob(radius: float, turned: float, deep: float = 0.06) -> Part:
-    """A dial facing the front, with a grip that shows how far it is turned."""
-    grip = box(0.35 * radius, 1.9 * radius, deep).at(z=deep).rot(z=turned)
-    return cylinder(radius, deep, n=14).rot(x=90).at(z=deep / 2) + grip
-
-
-def _bar(width: float, stand: float, thick: float = 0.03) -> Part:
-    """A bar handle along x on two posts, in front of z = 0."""
-    post = rod((0.4 * width, 0, -0.01), (0.4 * width, 0, stand), 0.8 * thick, n=6).mirror()
-    return rod((-width / 2, 0, stand), (width / 2, 0, stand), thick, n=8) + post
-
-
-def _pull(style: str, width: float) -> Part:
-    """A door handle in front of z = 0: a round bar, a bent bow, or a shelf to reach behind."""
-    if style == "bow":
-        half = [(0.5 * width, 0.0, -0.01), (0.35 * width, 0.0, 0.09)]
-        return tube(spline([*half, *[(-x, y, z) for x, y, z in half[::-1]]], 9), 0.035, 7)
-    if style == "shelf":
-        return box(width, 0.05, 0.11).at(z=0.05) + box(width, 0.11, 0.03).at(y=-0.03, z=0.1)
-    return _bar(width, 0.09, 0.032)
-
-
 def _plates(width: float, depth: float, draw: Draw) -> Part:
     """A wire basket with a row of plates and two cups."""
     wire = draw.colour("metal")
@@ -75,7 +53,7 @@ def _dishwasher_panel(width: float, height: float, draw: Draw, body: Colour) -> 
     face = box(width, height, 0.06).paint(distinct(draw, body), 0.4)
     lamp = box(0.26 * width, 0.55 * height, 0.03).at(z=0.03)
     side = draw.pick("display", [-1.0, 0.0, 1.0])
-    buttons = cylinder(0.22 * height, 0.05, n=10).rot(x=90).at(z=0.04).row(draw.whole("buttons", 3, 5), dx=0.09 * width)
+    buttons = disc(0.22 * height, 0.05, 10).at(z=0.04).row(draw.whole("buttons", 3, 5), dx=0.09 * width)
     lit = lamp.at(x=0.3 * width * side).paint(draw.colour("glass"), 0.8)
     return face + lit + buttons.at(x=-0.25 * width * (side or 1.2)).paint(draw.colour(), 0.5)
 
@@ -101,7 +79,7 @@ def dishwasher(draw: Draw) -> Part:
     door += _dishwasher_panel(width - 0.02, strip, draw, door_colour).at(y=inner - strip / 2)
     steel = box(width - 0.16, inner - 0.2, 0.02).at(0, inner / 2 - 0.04, -0.045).paint(draw.colour("metal"), 0.6)
     steel += box(0.22, 0.2, 0.02).at(0.1, 0.55 * inner, -0.06).paint(draw.colour("black"), 0.3)
-    grip = _pull(draw.pick("handle", ["bar", "bow", "shelf"]), draw.number("handle width", 0.5, 0.85) * width)
+    grip = door_pull(draw.pick("handle", ["bar", "bow", "shelf"]), draw.number("handle width", 0.5, 0.85) * width)
     door += steel + grip.at(y=inner - strip - 0.1, z=0.04).paint(draw.colour("metal"), 0.8)
     if draw.chance("badge", 0.6):
         badge = cylinder(0.13, 0.03, n=16) + cylinder(0.08, 0.05, n=14)
@@ -117,7 +95,7 @@ def _keypad(width: float, height: float, draw: Draw, body: Colour) -> Part:
     lamp = box(0.8 * width, 0.17 * height, 0.03).at(y=0.36 * height).paint(draw.colour("light"), 0.3)
     style = draw.pick("controls", ["keys", "dials", "dial and keys"])
     if style == "dials":
-        knob = _knob(0.27 * width, draw.number("dial", -120, 120))
+        knob = dial_knob(0.27 * width, draw.number("dial", -120, 120))
         return lamp + (knob.at(y=0.08 * height) + knob.rot(z=70).at(y=-0.27 * height)).paint(distinct(draw, body), 0.5)
     rows = 4 if style == "keys" else 2
     keys = box(0.19 * width, 0.08 * height, 0.04).row(3, dx=0.28 * width).row(rows, dy=0.13 * height)
@@ -125,7 +103,7 @@ def _keypad(width: float, height: float, draw: Draw, body: Colour) -> Part:
     if rows == 4:
         start = box(0.75 * width, 0.1 * height, 0.04).at(y=-0.4 * height)
         return lamp + keys + start.paint(draw.colour("bright"), 0.3)
-    dial = _knob(0.3 * width, draw.number("dial", -120, 120)).at(y=-0.22 * height)
+    dial = dial_knob(0.3 * width, draw.number("dial", -120, 120)).at(y=-0.22 * height)
     return lamp + keys + dial.paint(distinct(draw, body), 0.5)
 
 
@@ -146,7 +124,7 @@ def microwave(draw: Draw) -> Part:
     pane = rectangle(0.74 * door_width, 0.62 * height, draw.pick("window corner", [0.0, 0.06, 0.16]))
     face += slab(pane, 0.11).at(x=-0.04 * door_width).paint(draw.colour("glass"), 0.9)
     style = draw.pick("handle", ["bar", "bow", "shelf"])
-    face += _pull(style, 0.7 * height).rot(z=90).at(x=0.43 * door_width, z=0.04).paint(draw.colour("metal"), 0.8)
+    face += door_pull(style, 0.7 * height).rot(z=90).at(x=0.43 * door_width, z=0.04).paint(draw.colour("metal"), 0.8)
     swing = draw.number("angle", 55, 110) if draw.chance("open", 0.25) else 0.0
     oven += face.at(door_width / 2, height / 2, 0.02).rot(y=-swing).at(left, 0, front + 0.04)
     pad = (1 - share) * width
@@ -168,12 +146,12 @@ def _burner(style: str, radius: float, metal: Colour, glow: Colour) -> Part:
         cap = cylinder(0.45 * radius, 0.05, n=12).at(y=0.025).paint(metal, 0.6)
         bar = box(2 * radius, 0.035, 0.045).at(y=0.085) + box(0.045, 0.1, 0.045).at(x=radius, y=0.05).mirror()
         return cap + (bar + bar.rot(y=90)).paint(black, 0.2)
-    disc = lathe([(0, 0), (radius, 0), (radius, 0.035), (0, 0.035)], 18)
+    base = lathe([(0, 0), (radius, 0), (radius, 0.035), (0, 0.035)], 18)
     if style == "plate":
-        return disc.paint(black, 0.3) + cylinder(0.3 * radius, 0.01, n=12).at(y=0.045).paint(glow, 0.3)
+        return base.paint(black, 0.3) + cylinder(0.3 * radius, 0.01, n=12).at(y=0.045).paint(glow, 0.3)
     bump = [(0.0, 0.03), (0.045, 0.05), (0.09, 0.03)]
     rings = joined(lathe([(k * radius + x, y) for x, y in bump], 18) for k in (0.2, 0.65))
-    return disc.size(1.12, 0.8, 1.12).paint(black, 0.4) + rings.paint(glow, 0.3)
+    return base.size(1.12, 0.8, 1.12).paint(black, 0.4) + rings.paint(glow, 0.3)
 
 
 def _pot(draw: Draw) -> Part:
@@ -204,8 +182,9 @@ def _oven_door(width: float, height: float, draw: Draw, colour: Colour, metal: C
     """A door with a window and a handle above it, about the origin, facing the front."""
     round_window = draw.pick("oven window", [0.0, 0.05, 0.12])
     pane = slab(rectangle(0.7 * width, 0.5 * height, round_window), 0.11).at(y=-0.08 * height)
-    grip = _pull(draw.pick("oven handle", ["bar", "bow"]), 0.8 * width).at(y=0.36 * height, z=0.04).paint(metal, 0.8)
-    return box(width, height, 0.08, 0.02).paint(colour, 0.4) + pane.paint(draw.colour("black"), 0.9) + grip
+    grip = door_pull(draw.pick("oven handle", ["bar", "bow"]), 0.8 * width).at(y=0.36 * height, z=0.04)
+    face = box(width, height, 0.08, 0.02).paint(colour, 0.4)
+    return face + pane.paint(draw.colour("black"), 0.9) + grip.paint(metal, 0.8)
 
 
 @shape("stove")
@@ -226,7 +205,7 @@ def stove(draw: Draw) -> Part:
         clock = box(0.35 * width, 0.1, 0.03).at(0, height + tall - 0.11, -front + 0.07)
         stove += clock.paint(draw.colour("glass"), 0.8)
     knobs, top = draw.whole("knobs", 4, 6), height - strip
-    knob = _knob(0.055, draw.number("knob", -90, 90)).row(knobs, dx=0.8 * width / knobs)
+    knob = dial_knob(0.055, draw.number("knob", -90, 90)).row(knobs, dx=0.8 * width / knobs)
     face = box(width - 0.02, strip - 0.03, 0.05).at(0, top + strip / 2, front + 0.02)
     stove += face.paint(distinct(draw, colour), 0.5)
     stove += knob.at(y=top + strip / 2, z=front + 0.04).paint(dark if draw.chance("dark knobs") else metal, 0.5)
@@ -234,7 +213,7 @@ def stove(draw: Draw) -> Part:
     if low > foot + 0.05:
         drawer = box(width - 0.04, low - foot - 0.03, 0.06, 0.01).at(0, (low + foot) / 2, front + 0.02)
         stove += drawer.paint(colour, 0.4)
-        stove += _bar(0.4 * width, 0.06, 0.022).at(y=(low + foot) / 2, z=front + 0.05).paint(metal, 0.8)
+        stove += bar_handle(0.4 * width, 0.06, 0.022).at(y=(low + foot) / 2, z=front + 0.05).paint(metal, 0.8)
     door_colour = draw.colour() if draw.chance("other doors", 0.35) else colour
     ovens = 2 if width > 1.15 and draw.chance("two ovens", 0.7) else 1
     door = _oven_door(width / ovens - 0.05, top - low - 0.03, draw, door_colour, metal)
@@ -250,7 +229,7 @@ def _porthole(radius: float, draw: Draw, body: Colour) -> Part:
     style = draw.pick("door handle", ["block", "bow"])
     grip = box(0.16, 0.5, 0.12, 0.04).at(0.95, 0, 0.2)
     if style == "bow":
-        grip = tube(spline([(0.86, 0.3, 0.15), (0.95, 0.2, 0.32), (0.95, -0.2, 0.32), (0.86, -0.3, 0.15)], 8), 0.06, 6)
+        grip = bow_handle([(0.86, 0.3, 0.15), (0.95, 0.2, 0.32)], 0.06, 8, axis=1)
     hinge = box(0.2, 0.5, 0.18).at(-1.0, 0, 0.08)
     door = ring.rot(x=90).paint(distinct(draw, body), 0.7) + glass.rot(x=90).paint(draw.colour("glass"), 0.9)
     return (door + (grip + hinge).paint(draw.colour("metal"), 0.6)).size(radius, radius, 0.6 * radius)
@@ -260,7 +239,7 @@ def _laundry_controls(width: float, height: float, draw: Draw, body: Colour) -> 
     """The strip above the porthole, about the origin: soap drawer, dial and display, in one of three orders."""
     strip = box(width, height, 0.05).paint(draw.colour() if draw.chance("other strip", 0.6) else body, 0.4)
     drawer = box(0.3 * width, 0.7 * height, 0.07, 0.02) + box(0.16 * width, 0.16 * height, 0.1).at(y=-0.15 * height)
-    dial = _knob(0.38 * height, draw.number("dial", -140, 140))
+    dial = dial_knob(0.38 * height, draw.number("dial", -140, 140))
     lamp = box(0.26 * width, 0.5 * height, 0.07)
     order = draw.pick("order", [(-0.32, 0.02, 0.31), (-0.32, 0.36, 0.1), (0.32, 0.0, -0.3)])
     marked = drawer.at(x=order[0] * width).paint(distinct(draw, body), 0.4)
@@ -302,7 +281,7 @@ def washing_machine(draw: Draw) -> Part:
         low = draw.number("plinth", 0.2, 0.32)
         chest = box(width, low, depth).at(y=-low / 2).paint(distinct(draw, colour), 0.4)
         chest += (box(width - 0.08, low - 0.08, 0.05).at(y=-low / 2, z=depth / 2)).paint(colour, 0.4)
-        grip = _bar(0.5 * width, 0.07).at(0, -low / 2, depth / 2 + 0.02).paint(draw.colour("metal"), 0.8)
+        grip = bar_handle(0.5 * width, 0.07).at(0, -low / 2, depth / 2 + 0.02).paint(draw.colour("metal"), 0.8)
         return (machine + chest + grip).on()
     machine += _feet(width, depth, 0.07).paint(draw.colour("black"), 0.2)
     if stand == "dryer":

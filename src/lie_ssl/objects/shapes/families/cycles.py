@@ -1,37 +1,17 @@
-"""Bicycles, motorbikes and skateboards. They roll to the right (+x), so that the viewer sees the side."""
+"""Two wheels: bicycle, motorbike. They roll to the right (+x), so that the viewer sees the side."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from lie_ssl.objects.shapes.curves import arc, ellipse, lift, rectangle, spline
+from lie_ssl.objects.shapes.curves import Point, arc, lift, rectangle, spline, symmetric
 from lie_ssl.objects.shapes.draw import Draw
+from lie_ssl.objects.shapes.handles import bow_handle
+from lie_ssl.objects.shapes.palettes import CHROME, LAMP, RUBBER
 from lie_ssl.objects.shapes.part import Colour, Part, joined
 from lie_ssl.objects.shapes.registry import shape
-from lie_ssl.objects.shapes.solids import ball, box, cylinder, lathe, loft, rod, slab, tube
-
-Point = tuple[float, float, float]
-CHROME: Colour = (0.78, 0.8, 0.83)
-RUBBER: Colour = (0.09, 0.09, 0.1)
-LAMP: Colour = (0.97, 0.95, 0.8)
-
-
-def _hoop(radius: float, thick: float, n: int) -> Part:
-    """A tyre-like ring in the x-y plane, `n` steps through the rubber."""
-    return tube(lift(ellipse(2 * radius, 2 * radius, 24)), thick, n, closed=True)
-
-
-def _cycle_wheel(radius: float, tyre: float, spokes: int, rim: Colour) -> Part:
-    """A wire wheel: tyre, rim, hub and spokes that lean to either side of the hub."""
-    wires = joined(
-        rod((0, 0, 0.05 * (-1) ** i), (radius * math.cos(a), radius * math.sin(a), 0), 0.007, n=3)
-        for i, a in enumerate(np.arange(spokes) * (2 * math.pi / spokes))
-    )
-    hub = cylinder(0.045, 0.14, n=6).rot(x=90)
-    rubber = _hoop(radius - tyre, tyre, 5).paint(RUBBER, 0.1)
-    return rubber + _hoop(radius - 2.2 * tyre, tyre * 0.6, 4).paint(rim, 0.6) + (wires + hub).paint(CHROME, 0.6)
+from lie_ssl.objects.shapes.solids import ball, box, cylinder, disc, loft, plate, rod, slab, tube
+from lie_ssl.objects.shapes.wheels import cast_wheel, wire_wheel
 
 
 @shape("bicycle")
@@ -55,7 +35,7 @@ def bicycle(draw: Draw) -> Part:
     steering = rod(head, neck, thick * 1.3, n=8) + rod(neck, (neck[0] + 0.03, neck[1] - 0.08, 0), thick, n=6)
     crown = box(0.06, 0.05, 0.2).at(head[0] + 0.08, head[1] - 0.24)
     body = (bars + stays.mirror("z") + fork.mirror("z") + steering + crown).paint(paint, 0.5)
-    wheel = _cycle_wheel(radius, tyre, draw.whole("spokes", 8, 12), draw.colour("metal"))
+    wheel = wire_wheel(radius, tyre, draw.whole("spokes", 8, 12), draw.colour("metal"))
     saddle = _saddle(draw, (seat_top[0] - seat_rise * 0.08, seat_top[1] + seat_rise * 0.2, 0), seat_top, thick)
     drive = _drive(crank, axle, draw.number("chainring", 0.11, 0.16))
     body += wheel.at(rear, radius) + wheel.rot(z=10).at(front, radius) + saddle + drive
@@ -82,19 +62,19 @@ def _frame_tubes(frame: str, seat: Point, crank: Point, head: Point, neck: Point
 def _saddle(draw: Draw, place: Point, seat: Point, thick: float) -> Part:
     long, wide = draw.number("saddle_length", 0.3, 0.42), draw.number("saddle_width", 0.09, 0.16)
     edge = [(-long / 2, -wide), (0, -wide * 0.5), (long / 2, -0.035)]
-    outline = spline([*edge, *[(x, -z) for x, z in edge[::-1]]], 16, closed=True)
-    pad = slab(outline, 0.09).rot(x=90).at(place[0] + 0.03, place[1] + 0.03).paint(draw.colour(), 0.3)
+    outline = spline(symmetric(edge, axis=1), 16, closed=True)
+    pad = plate(outline, 0.09).at(place[0] + 0.03, place[1] + 0.03).paint(draw.colour(), 0.3)
     return pad + rod(seat, place, thick * 0.75, n=6).paint(CHROME, 0.6)
 
 
 def _drive(crank: Point, axle: Point, ring: float) -> Part:
     """Chainring, cranks, pedals and chain, on the right side."""
-    plate = cylinder(ring, 0.03, n=14).rot(x=90).at(crank[0], crank[1], 0.09).paint(CHROME, 0.6)
+    chainring = disc(ring, 0.03, 14).at(crank[0], crank[1], 0.09).paint(CHROME, 0.6)
     arm = rod((0, 0, 0.13), (0.13, -0.16, 0.14), 0.025, n=5) + box(0.13, 0.04, 0.14).at(0.13, -0.17, 0.22)
     arms = arm + arm.rot(z=180).at(0, 0, -0.36)
     chain = rod((axle[0], axle[1] + 0.05, 0.09), (crank[0], crank[1] + ring, 0.09), 0.014, n=4)
     chain += rod((axle[0], axle[1] - 0.05, 0.09), (crank[0], crank[1] - ring, 0.09), 0.014, n=4)
-    return plate + (arms.at(*crank) + chain).paint((0.2, 0.2, 0.22), 0.4)
+    return chainring + (arms.at(*crank) + chain).paint((0.2, 0.2, 0.22), 0.4)
 
 
 def _handlebar(draw: Draw, head: Point) -> Part:
@@ -150,7 +130,7 @@ def motorbike(draw: Draw) -> Part:
     front, rear = base / 2, -base / 2
     head = (front - rake, seat + draw.number("head_rise", 0.16, 0.26), 0.0)
     paint = draw.colour()
-    wheel = _motor_wheel(draw, radius, tyre)
+    wheel = cast_wheel(draw, radius, tyre)
     body = wheel.at(rear, radius) + wheel.at(front, radius)
     prong = rod((front, radius, 0.1), (head[0] - 0.02, head[1] + 0.04, 0.1), 0.035, n=6).mirror("z")
     body += (prong + box(0.12, 0.05, 0.28).at(head[0], head[1])).paint(CHROME, 0.7)
@@ -160,17 +140,6 @@ def motorbike(draw: Draw) -> Part:
     if small:
         return body + _scooter_body(draw, rear, radius, seat, head, paint)
     return body + _motor_body(draw, kind, base, radius, seat, head, paint)
-
-
-def _motor_wheel(draw: Draw, radius: float, tyre: float) -> Part:
-    """A fat tyre with cast or wire spokes and a brake disc."""
-    profile = [(radius * 0.66, -tyre * 0.8), (radius * 0.85, -tyre), (radius, -tyre * 0.4), (radius, tyre * 0.4)]
-    profile += [(radius * 0.85, tyre), (radius * 0.66, tyre * 0.8), (radius * 0.66, -tyre * 0.8)]
-    rubber = lathe(profile, 20).rot(x=90).paint(RUBBER, 0.1)
-    n = draw.pick("wheel_spokes", [3, 5, 12])
-    spoke = box(radius * 0.7, 0.06 if n < 12 else 0.018, 0.05).at(radius * 0.35).ring(n, "z")
-    hub = cylinder(radius * 0.22, tyre * 1.8, n=8) + cylinder(radius * 0.42, 0.02, n=12).at(y=tyre * 0.9)
-    return rubber + (spoke + hub.rot(x=90)).paint(draw.colour("metal"), 0.7)
 
 
 def _motor_grips(draw: Draw, kind: str, head: Point) -> Part:
@@ -201,13 +170,7 @@ def _motor_body(draw: Draw, kind: str, base: float, radius: float, seat: float, 
     saddle = tube(lift(line), [0.09, 0.12, 0.14, 0.14, 0.14, 0.13, 0.1], 8, flat=0.5).paint(draw.colour("dark"), 0.3)
     light = box(0.06, 0.06, 0.14).at(rear - 0.14, seat + tail - sink - 0.05).paint((0.8, 0.1, 0.08), 0.6)
     middle = (front + rear) / 2 - 0.03
-    block = box(0.42, 0.26, 0.3, 0.08).at(middle, radius + 0.05).paint(draw.colour("metal"), 0.6)
-    jug = joined(box(0.2, 0.025, 0.24).at(y=0.05 * i) for i in range(5)) + cylinder(0.08, 0.28, n=8).at(y=0.1)
-    if draw.chance("v_engine", 0.4):
-        jugs = jug.rot(z=28).at(middle - 0.1, radius + 0.13) + jug.rot(z=-28).at(middle + 0.12, radius + 0.13)
-    else:
-        jugs = jug.rot(z=-14).size(1.2, 1, 1.2).at(middle + 0.06, radius + 0.16)
-    engine = block + jugs.paint((0.35, 0.36, 0.38), 0.6)
+    engine = _engine(draw, middle, radius)
     cradle = [head, (head[0] - 0.06, radius + 0.25, 0), (middle + 0.15, radius - 0.1, 0)]
     cradle += [(middle - 0.2, radius - 0.08, 0), (rear + 0.3, seat - 0.05, 0)]
     swing = rod((middle - 0.15, radius + 0.02, 0.12), (rear, radius, 0.12), 0.035, n=5).mirror("z") + tube(
@@ -223,11 +186,22 @@ def _motor_body(draw: Draw, kind: str, base: float, radius: float, seat: float, 
         return body + hind.at(0.02, 0.14) + box(0.03, 0.24, 0.22).rot(z=15).at(head[0] + 0.24, head[1]).paint(second)
     if kind == "chopper":
         side = [(rear + 0.1, seat, 0.1), (rear - 0.12, seat + 0.36, 0.06)]
-        bar = tube(spline([*side, *[(x, y, -z) for x, y, z in side[::-1]]], 10), 0.02, 5)
+        bar = bow_handle(side, 0.02, 10, 5, axis=2)
         return body + hind + bar.paint(CHROME, 0.7)
     if draw.chance("panniers"):
         hind += box(0.4, 0.3, 0.14, 0.06).at(rear - 0.02, seat - 0.17, 0.24).mirror("z").paint(second)
     return body + hind
+
+
+def _engine(draw: Draw, middle: float, radius: float) -> Part:
+    """The crankcase with one upright cylinder or two in a V; cooling fins all the way up."""
+    block = box(0.42, 0.26, 0.3, 0.08).at(middle, radius + 0.05).paint(draw.colour("metal"), 0.6)
+    jug = joined(box(0.2, 0.025, 0.24).at(y=0.05 * i) for i in range(5)) + cylinder(0.08, 0.28, n=8).at(y=0.1)
+    if draw.chance("v_engine", 0.4):
+        jugs = jug.rot(z=28).at(middle - 0.1, radius + 0.13) + jug.rot(z=-28).at(middle + 0.12, radius + 0.13)
+    else:
+        jugs = jug.rot(z=-14).size(1.2, 1, 1.2).at(middle + 0.06, radius + 0.16)
+    return block + jugs.paint((0.35, 0.36, 0.38), 0.6)
 
 
 def _exhaust(draw: Draw, kind: str, middle: float, rear: float, radius: float, seat: float) -> Part:
@@ -289,68 +263,3 @@ def _scooter_body(draw: Draw, rear: float, radius: float, seat: float, head: Poi
         parts += box(0.3, 0.26, 0.34, 0.06).at(rear - 0.24, seat + 0.22).paint(draw.colour(), 0.4)
         parts += box(0.3, 0.05, 0.2).at(rear - 0.2, seat + 0.07).paint(CHROME)
     return parts + pipe
-
-
-@shape("skateboard")
-def skateboard(draw: Draw) -> Part:
-    """A skateboard: street, long, cruiser or old-school deck with kicked ends, trucks and wheels, and a deck print."""
-    kind = draw.pick("kind", ["street", "long", "cruiser", "old"])
-    half = {"street": 0.8, "long": 1.05, "cruiser": 0.6, "old": 0.75}[kind] * draw.number("length", 0.9, 1.1)
-    wide = {"street": 0.2, "long": 0.23, "cruiser": 0.16, "old": 0.25}[kind] * draw.number("width", 0.9, 1.15)
-    tail = draw.number("tail_kick", 0.1, 0.2)
-    nose = draw.number("nose_kick", 0.04, 0.2) * (0.3 if kind != "street" else 1)
-    taper = draw.number("taper", 0.55, 0.8) if kind in ("long", "old") else draw.number("taper", 0.9, 1.0)
-    dish, radius = draw.number("concave", 0.0, 0.04), draw.number("wheel", 0.065, 0.1)
-    stations = np.linspace(-1, 1, 17)
-    rise = np.where(stations < 0, tail, nose) * np.clip(np.abs(stations) - 0.55, 0, 1) ** 1.4 / 0.45**1.4
-    blunt = draw.pick("nose", ["round", "square", "pointed"])
-    power = {"round": 3.0, "square": 6.0, "pointed": 1.7}[blunt]
-    reach = np.where(stations < 0, 4.0, power)
-    rounded = np.maximum((1 - np.abs(stations) ** reach) ** 0.5, 0.12)
-    widths = wide * rounded * np.where(stations > 0, 1 - (1 - taper) * stations, 1)
-
-    def layer(bottom: float, top: float, inset: float) -> Part:
-        across = np.linspace(-1, 1, 5)
-        sections = []
-        for s, y, w in zip(stations, rise, widths, strict=True):
-            z, curl = (w - inset) * across, dish * across**2
-            low = np.column_stack([np.full(5, s * (half - inset)), y + bottom + curl, z])
-            sections.append(np.concatenate([low, low[::-1] + np.array([0, top - bottom, 0])]))
-        return loft(sections)
-
-    deck = layer(0, 0.045, 0).paint(draw.colour(), 0.4)
-    tape = draw.colour("black") if draw.chance("black_grip") else draw.colour()
-    board = deck + layer(0.04, 0.056, 0.018).paint(tape, 0.05) + _deck_print(draw, half, wide)
-    truck, wheel = _truck(wide, radius, draw.colour("metal")), _board_wheel(wide, radius, draw.colour("paint"))
-    place = half * draw.number("truck_place", 0.55, 0.66)
-    return board + (truck + wheel).at(x=place) + (truck + wheel).at(x=-place)
-
-
-def _deck_print(draw: Draw, half: float, wide: float) -> Part:
-    """Stripes, a disc or a block of colour on both faces, off the middle."""
-    motif, size = draw.pick("print", ["stripes", "disc", "arrow", "band"]), draw.number("print_size", 0.8, 1.15)
-    place = half * draw.number("print_place", -0.25, 0.25)
-    if motif == "stripes":
-        picture = box(half * 0.7, 0.12, wide * 0.22 * size).row(3, dz=wide * 0.45)
-    elif motif == "disc":
-        picture = cylinder(wide * 0.7 * size, 0.12, n=16).size(1.5, 1, 1)
-    elif motif == "arrow":
-        arrow = [(-0.3, -0.1), (0.1, -0.1), (0.1, -0.25), (0.4, 0), (0.1, 0.25), (0.1, 0.1), (-0.3, 0.1)]
-        picture = slab(arrow, 0.12).rot(x=90).size(half, 1, wide * 2.6 * size)
-    else:
-        picture = box(half * 0.4 * size, 0.12, wide * 1.7).rot(y=20)
-    return picture.size(1, 0.72, 1).at(place, 0.026).paint(draw.colour("bright"), 0.2)
-
-
-def _truck(wide: float, radius: float, colour: Colour) -> Part:
-    base = box(0.26, 0.05, 0.14).at(y=-0.02)
-    hanger = slab([(-0.09, 0), (0.09, 0), (0.03, -0.16), (-0.03, -0.16)], wide * 0.9).at(y=-0.03)
-    axle = rod((0, -0.14, -wide * 1.05), (0, -0.14, wide * 1.05), 0.03, n=6)
-    return (base + hanger + axle).paint(colour, 0.7)
-
-
-def _board_wheel(wide: float, radius: float, colour: Colour) -> Part:
-    steps = [(0, -0.06), (0.8, -0.06), (1, -0.03), (1, 0.03), (0.8, 0.06), (0, 0.06)]
-    tyre = lathe([(radius * r, y) for r, y in steps], 14)
-    core = cylinder(radius * 0.45, 0.15, n=8).rot(x=90).paint(CHROME, 0.7)
-    return (tyre.rot(x=90).paint(colour, 0.4) + core).at(0, -0.14, wide * 0.9).mirror("z")

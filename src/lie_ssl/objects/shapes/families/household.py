@@ -1,23 +1,19 @@
-"""Things about the house: faucet, knife, plant pot, trash bin."""
+"""Things about the house: faucet, knife, trash bin."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lie_ssl.objects.shapes.curves import arc, ellipse, lift, rectangle, spline
-from lie_ssl.objects.shapes.draw import Draw
-from lie_ssl.objects.shapes.families.vessels import Range, Wall, distinct
+from lie_ssl.objects.shapes.curves import Array, arc, ellipse, rectangle, spline
+from lie_ssl.objects.shapes.draw import Draw, Range, distinct
+from lie_ssl.objects.shapes.handles import bow_handle
+from lie_ssl.objects.shapes.palettes import RUBBER
 from lie_ssl.objects.shapes.part import Colour, Part, joined
 from lie_ssl.objects.shapes.registry import shape
-from lie_ssl.objects.shapes.solids import ball, box, cylinder, lathe, loft, rod, sheet, slab, tube
-
-Array = NDArray[np.float64]
-GOLDEN_ANGLE = 137.5
-BLACK = (0.09, 0.09, 0.1)
+from lie_ssl.objects.shapes.solids import ball, box, cylinder, disc, hoop, lathe, loft, plate, rod, slab, tube
+from lie_ssl.objects.shapes.walls import Wall, wrapped
 
 
 def _spout(draw: Draw) -> Part:
@@ -52,7 +48,7 @@ def _tap_handle(style: str, draw: Draw) -> Part:
         arm = tube([(-0.06, 0.14, 0), (0.12, 0.17, 0), (0.32, 0.24, 0)], [0.05, 0.045, 0.06], 8, flat=0.7)
         return (stem + arm).size(size)
     if style == "wheel":
-        rim = tube(lift(arc(0.17, 0, 330, 12)), 0.04, 6, closed=True).rot(x=90)
+        rim = hoop(0.17, 0.04, 6, 12).rot(x=90)
         spoke = rod((-0.16, 0, 0), (0.16, 0, 0), 0.03, n=6)
         return (stem + (rim + spoke + spoke.rot(y=90)).at(y=0.15)).size(size)
     return (stem + lathe([(0, 0.08), (0.13, 0.08), (0.16, 0.13), (0.13, 0.24), (0, 0.26)], 8)).size(size)
@@ -98,10 +94,10 @@ def faucet(draw: Draw) -> Part:
         post = lathe([(0, 0), (0.16, 0), (0.15, 0.03), (0.08, 0.05), (0.08, tall), (0.11, top), (0, top + 0.01)], 14)
         body += post.at(width).mirror() + rod((-width, tall, 0), (width, tall, 0), 0.075, n=10)
     else:
-        plate = rectangle(2 * width + 0.36, 0.42, draw.number("plate corner", 0.03, 0.2))
-        body += slab(plate, 0.07).rot(x=90).at(y=0.035) + cylinder(0.12, tall, 0.09, n=14).at(width, tall / 2).mirror()
+        outline = rectangle(2 * width + 0.36, 0.42, draw.number("plate corner", 0.03, 0.2))
+        body += plate(outline, 0.07).at(y=0.035) + cylinder(0.12, tall, 0.09, n=14).at(width, tall / 2).mirror()
     grip = _tap_handle(style, draw).rot(y=draw.number("handle turn", -30, 30)).at(width, top).mirror()
-    dot = cylinder(0.05, 0.05, n=10).rot(x=90).at(width, 0.55 * tall + 0.05, 0.09)
+    dot = disc(0.05, 0.05, 10).at(width, 0.55 * tall + 0.05, 0.09)
     return body.paint(colour, 0.8) + grip.paint(accent, 0.7) + dot.paint(cold) + dot.at(-2 * width).paint(hot)
 
 
@@ -149,9 +145,9 @@ def _knife_handle(draw: Draw) -> Part:
         if trim == "inlay":
             whole += slab(ellipse(0.1, 0.22 * length, 10), thick + 0.03).at(x, -length * s).paint(mark, 0.3)
         else:
-            rivet, band = cylinder(0.04, thick + 0.04, n=8).rot(x=90), box(around, 0.07, thick + 0.03, 0.02)
+            rivet, band = disc(0.04, thick + 0.04, 8), box(around, 0.07, thick + 0.03, 0.02)
             whole += (rivet if trim == "rivets" else band).at(x, -length * s).paint(mark, 0.6)
-    hook = tube(lift(arc(0.09, 0, 330, 12)), 0.025, 6, closed=True).at(y=-length - 0.06).paint(mark, 0.6)
+    hook = hoop(0.09, 0.025, 6, 12).at(y=-length - 0.06).paint(mark, 0.6)
     return whole + (hook if form == "ringed" else Part())
 
 
@@ -185,106 +181,6 @@ def knife(draw: Draw) -> Part:
     return whole + _knife_handle(draw).at(x=-0.4 * width)
 
 
-def _leaf(length: float, width: float, fold: float = 0.25, droop: float = 0.3) -> Part:
-    """A leaf from the origin outwards along z, its tip drooping."""
-    t, u = np.linspace(0, 1, 6)[:, None], np.array([-1.0, 0.0, 1.0])[None]
-    half = width / 2 * np.sin(math.pi * (0.04 + 0.96 * t) ** 0.8)
-    y = length * (0.2 * t - droop * t**2) + fold * half * np.abs(u)
-    return sheet(np.stack([half * u, y, length * t + 0 * u], axis=-1))
-
-
-def _cactus(draw: Draw, green: Colour) -> Part:
-    """A ribbed column with up to three arms and flowers."""
-    high, radius = draw.number("plant height", 0.5, 1.0), draw.number("plant width", 0.16, 0.26)
-    t = np.linspace(0, 1, 9)
-    dome = np.sqrt(np.maximum(1 - ((t - 0.75) / 0.25) ** 2, 0))
-    outline = radius * np.where(t < 0.75, 0.85 + 0.2 * np.sin(2 * t), dome)
-    # Twenty-four steps around and twelve waves: every other step is a rib.
-    plant = Wall(np.column_stack([outline, high * t]), waves=12, swell=0.13).solid()
-    for i in range(draw.whole("arms", 0, 3)):
-        reach, up = radius + 0.2, high * (0.35 + 0.15 * i)
-        bend = spline([(0, up), (reach - 0.06, up + 0.02), (reach, up + 0.1), (reach, up + 0.24 + 0.05 * i)], 8)
-        arm = tube(lift(bend), 0.55 * radius, 8) + ball(0.55 * radius, 8).at(*bend[-1])
-        plant += arm.rot(y=(10, 190, 100)[i])
-    flower = ball(0.09, 8).at(0.03, high + 0.02, 0.05) + ball(0.06, 8).at(0.6 * radius, 0.9 * high, 0.5 * radius)
-    return plant.paint(green, 0.2) + flower.paint(draw.colour("bright"), 0.2)
-
-
-def _tree(high: float, size: float, draw: Draw, green: Colour) -> Part:
-    """A bonsai: a bent trunk with three cushions of leaves."""
-    knots = [(0, 0, 0), (0.14, 0.25 * high, 0), (-0.05, 0.5 * high, 0.03), (0.1, 0.85 * high, 0)]
-    wood = tube(spline(knots, 8), np.linspace(0.08, 0.04, 8).tolist(), 7)
-    crown = ball(0.3 * size, 12).size(1.15, 0.75, 1.0).at(0.12, 0.95 * high)
-    for x, y in ((-0.3, 0.62), (0.38, 0.7)):
-        wood += rod((0, 0.45 * high, 0), (x, y * high, 0.05), 0.03, n=5)
-        crown += ball(0.21 * size, 10).size(1.2, 0.75, 1.0).at(x, y * high, 0.05)
-    return wood.paint(draw.colour("wood"), 0.1) + crown.paint(green, 0.1)
-
-
-def _foliage(kind: str, draw: Draw, green: Colour) -> Part:
-    """What grows, from y = 0 up: blades, a rosette, a palm, a small tree, flowers, or leaves on stems."""
-    high, wide = draw.number("plant height", 0.6, 1.1), draw.number("plant width", 0.16, 0.28)
-    count, lean = draw.whole("leaves", 7, 12), draw.number("lean", 0.8, 1.2)
-    order = [(GOLDEN_ANGLE * i, i / count, 0.75 + 0.25 * math.sin(2.3 * i + 10 * lean)) for i in range(count)]
-    if kind == "tree":
-        return _tree(high, lean, draw, green)
-    if kind == "blades":
-        blade = _leaf(1.1 * high, 0.75 * wide, 0.5, 0.12)
-        blades = joined(blade.size(u).rot(x=-84 + 40 * lean * i).at(z=0.06).rot(y=a) for a, i, u in order)
-        return blades.paint(green, 0.3)
-    if kind == "rosette":
-        leaf = _leaf(0.72 * high, 1.4 * wide, 0.5, -0.1)
-        rings = joined(leaf.size(1 - 0.5 * i).rot(x=-12 - 60 * lean * i).at(y=0.2 * i).rot(y=a) for a, i, _ in order)
-        return rings.paint(green, 0.4) + ball(0.08, 8).at(y=0.2).paint(draw.colour("bright"))
-    if kind == "palm":
-        trunk = tube([(0, 0, 0), (0.05, 0.5 * high, 0.02), (0.02, high, 0)], [0.08, 0.065, 0.05], 8)
-        frond = _leaf(0.8, 0.9 * wide, 0.4, 0.75 * lean)
-        fronds = joined(frond.size(u).rot(x=-40 * u).rot(y=a) for a, _, u in order).at(0.02, high)
-        return trunk.paint(draw.colour("wood"), 0.1) + fronds.paint(green, 0.3)
-    heads, stems, bloom = Part(), Part(), draw.colour("bright")
-    petals = ball(0.055, 8).paint(draw.colour("light")) + _leaf(0.19, 0.14, 0.3, -0.2).ring(5).paint(bloom, 0.2)
-    head = petals.rot(x=35) if kind == "flowers" else _leaf(0.45, 1.3 * wide, 0.3, 0.5).paint(green, 0.4)
-    for a, _, u in order[:9]:
-        out = 0.32 * lean * (1.2 - 0.5 * u)
-        stems += tube([(0, 0, 0), (0, 0.6 * high * u, 0.4 * out), (0, high * u, out)], 0.022, 5).rot(y=a)
-        stems += _leaf(0.4 * high, 0.5 * wide, 0.4, 0.1).rot(x=-40).rot(y=a + 60) if kind == "flowers" else Part()
-        heads += head.at(0, high * u, out).rot(y=a)
-    return stems.paint(green, 0.2) + heads
-
-
-@shape("plant pot")
-def plant_pot(draw: Draw) -> Part:
-    """A potted plant: cactus, blades, rosette, palm, flowers, leaves or bonsai; five forms of pot."""
-    form = draw.pick("pot", ["cone", "round", "square", "straight", "bucket"], [2, 1, 1, 1, 1])
-    high, top = draw.number("pot height", 0.45, 0.75), draw.number("pot radius", 0.34, 0.46)
-    low, rim = top * draw.number("foot", 0.6, 0.8), draw.number("rim", 0.1, 0.18)
-    colour, t = draw.colour(), np.linspace(0, 1, 7)
-    bulge = {"round": 0.7 * np.sin(math.pi * t), "straight": 0.9 * (1 - t)}.get(form, 0 * t)
-    profile = np.column_stack([low + (top - low) * (t + bulge), high * t])
-    wall = Wall(profile, corners=float(form == "square"))
-    edge = [(top - 0.01, high), (top + 0.05, high), (top + 0.05, high + rim), (top - 0.03, high + rim)]
-    foot = [(0, 0.02), (0.9 * profile[0, 0], 0)]
-    whole = wall.solid([*foot, *profile, *edge, (top - 0.03, high + 0.3 * rim)]).paint(colour, 0.3)
-    whole += wall.solid([(top - 0.02, high + 0.5 * rim), (0, high + 0.62 * rim)]).paint((0.2, 0.13, 0.09), 0.0)
-    sign, turned = draw.pick("sign", ["oval", "diamond", "heart", "rectangle"]), draw.number("sign turn", 0, 25)
-    whole += wall.patch(sign, 0.5 * high, 0.6 * high, 70, turned).paint(distinct(draw, colour), 0.2)
-    under = draw.pick("under", ["saucer", "feet", "none"])
-    if under == "saucer":
-        outside = [(0, -0.04), (1.1 * top, -0.04), (1.25 * top, 0.05), (1.2 * top, 0.05), (1.05 * top, 0.01), (0, 0.01)]
-        whole += wall.solid(outside).paint(draw.colour(), 0.3)
-    elif under == "feet":
-        leg = rod((0.45 * low, 0.03, 0), (0.75 * low, -0.22, 0), 0.06, 0.04, 6)
-        whole += leg.ring(4).rot(y=45).paint(draw.colour("wood"), 0.2)
-    if form == "bucket":
-        half = [(top + 0.04, 0.0, 0.0), (0.8 * top, -0.1, 0.36)]
-        bail = spline([*half, (0, -0.16, 0.52), *[(-x, y, z) for x, y, z in half[::-1]]], 13)
-        whole += tube(bail, 0.022, 5).at(y=high + 0.5 * rim).paint(draw.colour("metal"), 0.7)
-    kind = draw.pick("plant", ["cactus", "blades", "rosette", "palm", "flowers", "leaves", "tree"])
-    green = draw.colour("leaf")
-    plant = _cactus(draw, green) if kind == "cactus" else _foliage(kind, draw, green)
-    return whole + plant.at(y=high + 0.55 * rim)
-
-
 def _emblem(draw: Draw, body: Colour) -> Part:
     """What is on the front of a bin: three arrows chasing each other, a label, or a ring."""
     size, ink = draw.number("emblem", 0.24, 0.34), distinct(draw, body)
@@ -298,16 +194,6 @@ def _emblem(draw: Draw, body: Colour) -> Part:
         lines = box(0.31 * size, 0.25 * size, 0.1).row(3, dx=0.3 * size).paint(distinct(draw, ink), 0.2)
         return box(0.31 * size, size, 0.06).row(5, dx=0.3 * size).paint(ink, 0.2) + lines
     return slab(ellipse(1.5 * size, 1.5 * size, 18), 0.06, [ellipse(size, size, 14)]).paint(ink, 0.2)
-
-
-def _bent(part: Part, radius: float) -> Part:
-    """A flat part in the x-y plane, laid around an upright cylinder behind it."""
-    bent = []
-    for piece in part.pieces:
-        x, y, z = piece.vertices.T
-        around = np.stack([np.sin(x / radius), y, np.cos(x / radius)], axis=1)
-        bent.append(replace(piece, vertices=around * np.stack([radius + z, 1 + 0 * z, radius + z], axis=1)))
-    return Part(tuple(bent)).at(z=-radius)
 
 
 def _tapered(width: float, height: float, depth: float, foot: float) -> Part:
@@ -330,7 +216,7 @@ def _wheelie(draw: Draw, colour: Colour, lid: Colour) -> Part:
     flap += box(0.4 * width, 0.05, 0.08).at(z=depth / 2 + 0.08)
     opened = draw.number("angle", 20, 75) if draw.chance("open", 0.35) else 0.0
     top = flap.at(z=depth / 2).rot(x=-opened).at(0, height + 0.05, -depth / 2)
-    wheel = cylinder(0.16, 0.09, n=16).paint(BLACK, 0.2) + cylinder(0.08, 0.12, n=10).paint(draw.colour(), 0.3)
+    wheel = cylinder(0.16, 0.09, n=16).paint(RUBBER, 0.2) + cylinder(0.08, 0.12, n=10).paint(draw.colour(), 0.3)
     wheels = wheel.rot(z=90).at(foot * width / 2 + 0.02, 0.12, -foot * depth / 2).mirror()
     tilt = math.degrees(math.atan2(depth * (1 - foot) / 2, height))
     sign = _emblem(draw, colour).rot(x=tilt).at(0, 0.52 * height, depth * (1 + foot) / 4 + 0.01)
@@ -339,7 +225,7 @@ def _wheelie(draw: Draw, colour: Colour, lid: Colour) -> Part:
 
 def _dustbin_ears(radius: float, height: float, rise: float) -> tuple[Part, Part]:
     """The two handles on the sides of a dustbin, and the one on its lid."""
-    bow = tube(spline([(-0.13, -0.03, 0), (-0.1, 0.1, 0), (0.1, 0.1, 0), (0.13, -0.03, 0)], 9), 0.03, 6)
+    bow = bow_handle([(-0.13, -0.03, 0), (-0.1, 0.1, 0)], 0.03)
     return bow.rot(y=90).rot(z=-90).at(radius, 0.72 * height).mirror(), bow.at(y=rise)
 
 
@@ -356,13 +242,13 @@ def _round_bin(kind: str, draw: Draw, colour: Colour, lid: Colour) -> Part:
     whole += lathe(rim, 20).paint(lid, 0.4)
     tilt = math.degrees(math.atan2(radius * (1 - foot), height))
     middle = radius * (1 + foot) / 2
-    whole += _bent(_emblem(draw, colour), middle).rot(x=tilt).at(0, 0.5 * height, middle + 0.01)
+    whole += wrapped(_emblem(draw, colour), middle).rot(x=tilt).at(0, 0.5 * height, middle + 0.01)
     if kind == "basket":
         for i in range(draw.whole("papers", 3, 5)):
             paper = ball(0.17, 6).rot(50 * i, 70 * i).at(0, height - 0.06 + 0.04 * i, 0.16).rot(y=120 * i)
             whole += paper.paint(draw.colour("pastel"), 0.0)
         slot = box(0.05, 0.45 * height, 0.04).rot(x=-tilt).at(0, 0.5 * height, -radius * (1 + foot) / 2)
-        return whole + joined(slot.rot(y=a) for a in range(-120, 121, 30)).paint(BLACK)
+        return whole + joined(slot.rot(y=a) for a in range(-120, 121, 30)).paint(RUBBER)
     dome = spline([(out, 0.05), (0.75 * radius, 0.8 * rise), (0, rise)], 7)
     dome[:, 1] *= 1.8 if kind == "swing" else 1.0
     top = lathe(np.concatenate([[(0, 0), (out, 0)], dome]), 20).paint(lid, 0.5)
@@ -374,7 +260,7 @@ def _round_bin(kind: str, draw: Draw, colour: Colour, lid: Colour) -> Part:
         whole, top = whole + ears.paint(metal, 0.7), top + grip.paint(metal, 0.7)
     else:
         pedal = box(0.24, 0.05, 0.22).at(0, 0.06, radius + 0.06) + box(0.14, 0.12, 0.08).at(0, height, -radius - 0.05)
-        whole += pedal.paint(BLACK, 0.4)
+        whole += pedal.paint(RUBBER, 0.4)
     opened = draw.number("angle", 30, 80) if draw.chance("open", 0.35) else 0.0
     return whole + top.at(z=radius).rot(x=-opened).at(0, height + 0.01, -radius)
 

@@ -1,4 +1,4 @@
-"""What stands and hangs in a parlour: piano, clock, lamp."""
+"""What stands and hangs in a parlour: clock, lamp."""
 
 from __future__ import annotations
 
@@ -6,103 +6,12 @@ import math
 
 import numpy as np
 
-from lie_ssl.objects.shapes.curves import Array, arc, ellipse, lift, polygon, rectangle, spline
+from lie_ssl.objects.shapes.curves import Array, arc, bent, ellipse, lift, polygon, rectangle, spline
 from lie_ssl.objects.shapes.draw import Draw
-from lie_ssl.objects.shapes.families.seats import bent, plate
+from lie_ssl.objects.shapes.palettes import BRASS
 from lie_ssl.objects.shapes.part import Colour, Part, joined
 from lie_ssl.objects.shapes.registry import shape
-from lie_ssl.objects.shapes.solids import ball, box, cylinder, lathe, rod, slab, tube
-
-_BRASS: Colour = (0.78, 0.62, 0.28)
-
-
-@shape("piano")
-def piano(draw: Draw) -> Part:
-    """A piano, keys to the front: upright, low spinet or grand with its lid up, half up or shut; with pedals."""
-    kind = draw.pick("kind", ["upright", "spinet", "grand"], [3, 2, 4])
-    width, octaves = draw.number("width", 1.35, 1.6), draw.whole("octaves", 3, 5)
-    bed, key_depth = draw.number("key height", 0.62, 0.72), draw.number("key depth", 0.2, 0.28)
-    legs = draw.pick("legs", ["turned", "square", "tapered"])
-    pedals, music = draw.whole("pedals", 2, 3), draw.chance("music", 0.6)
-    case, trim = draw.colour(), draw.colour()
-    keys = _keyboard(width - 0.16, key_depth, octaves).at(y=bed + 0.06)
-    cheeks = box(0.08, 0.17, key_depth + 0.08).at(width / 2 - 0.04, bed + 0.04).mirror()
-    shelf = box(width, 0.1, key_depth + 0.08).at(y=bed - 0.01) + cheeks
-    front = keys + shelf.paint(case, 0.7)
-    leg = _piano_leg(legs, bed, draw.number("leg thickness", 0.05, 0.08))
-    if kind == "grand":
-        return _grand(draw, width, bed, front.at(z=key_depth / 2), leg, pedals, music, case, trim)
-    height = bed + (draw.number("height", 0.45, 0.7) if kind == "upright" else 0.32)
-    depth = draw.number("depth", 0.34, 0.5)
-    z = depth / 2
-    body = box(width, height, depth).at(y=height / 2) + box(width + 0.06, 0.05, depth + 0.06).at(y=height + 0.02)
-    body += box(width + 0.04, 0.08, depth + 0.05).at(y=0.04)
-    field = (height - bed - 0.2) * 0.9
-    panels = box(width * 0.84, bed * 0.6, 0.03).at(y=bed * 0.5, z=z + 0.005)
-    panels += box(width * 0.42, field, 0.03).at(width * 0.23, bed + 0.2 + field / 2, z + 0.005).mirror()
-    result = body.paint(case, 0.7) + panels.paint(trim, 0.6) + front.at(z=z + key_depth / 2)
-    result += leg.at(width / 2 - 0.08, 0, z + key_depth - 0.06).mirror().paint(case, 0.7)
-    result += box(0.06, 0.025, 0.14).row(pedals, dx=0.12).at(y=0.12, z=z + 0.06).paint(_BRASS, 0.9)
-    result += _music_desk(draw, music, trim).at(y=bed + 0.2, z=z + 0.04)
-    if kind == "upright" and draw.chance("candlesticks", 0.35):
-        stick = rod([0, 0, 0], [0, 0.02, 0.14], 0.018, n=5) + cylinder(0.025, 0.1, n=6).at(y=0.06, z=0.14)
-        result += stick.at(width * 0.4, bed + 0.34, z).mirror().paint(_BRASS, 0.9)
-    return result
-
-
-def _keyboard(width: float, depth: float, octaves: int) -> Part:
-    """White and black keys on y = 0, the fronts at +z, over a dark bed that shows in the gaps."""
-    step = width / (7 * octaves)
-    whites = box(step * 0.86, 0.05, depth).row(7 * octaves, dx=step).paint((0.95, 0.94, 0.9), 0.6)
-    places = [o * 7 + k + 1 for o in range(octaves) for k in (0, 1, 3, 4, 5)]
-    blacks = joined(box(step * 0.55, 0.05, depth * 0.6).at(p * step - width / 2, 0.04, -depth * 0.2) for p in places)
-    return whites + blacks.paint((0.05, 0.05, 0.06), 0.6) + box(width, 0.03, depth * 0.98).paint((0.12, 0.11, 0.11))
-
-
-def _piano_leg(kind: str, height: float, thick: float) -> Part:
-    if kind == "turned":
-        profile = [(0, 0), (0.7, 0), (0.5, 0.1), (0.8, 0.3), (1.0, 0.6), (0.6, 0.75), (1.1, 0.85), (1.1, 1), (0, 1)]
-        return lathe(profile, 9).size(thick, height, thick)
-    return rod([0, 0, 0], [0, height, 0], thick * (1.1 if kind == "square" else 0.6), thick * 1.1, n=4)
-
-
-def _music_desk(draw: Draw, music: bool, colour: Colour) -> Part:
-    """A sloping rest, standing on y = 0, with an open score if there is music."""
-    desk = box(0.62, 0.24, 0.025).at(y=0.12).paint(colour, 0.5)
-    if music:
-        desk += box(0.23, 0.27, 0.02).rot(y=8).at(-0.12, 0.15, 0.035).mirror().paint((0.95, 0.95, 0.92), 0.05)
-        desk += box(0.16, 0.02, 0.02).row(4, dy=0.05).at(-0.12, 0.15, 0.045).mirror().paint((0.3, 0.3, 0.32), 0.05)
-    return desk.rot(x=-16).at(z=0.02)
-
-
-def _grand(
-    draw: Draw, width: float, bed: float, front: Part, leg: Part, pedals: int, music: bool, case: Colour, trim: Colour
-) -> Part:
-    """The wing-shaped case behind the keys (from z = 0 to the back), lid hinged on the left, legs and a pedal lyre."""
-    length, lid_kind = draw.number("length", 1.2, 1.9), draw.pick("lid", ["open", "half open", "shut"], [4, 2, 1])
-    thick, tail = draw.number("case height", 0.22, 0.32), draw.number("tail", 0.3, 0.5) * width
-    x = width / 2
-    side = [(x, -0.32), (x * 0.98, -length * 0.4), (x * 0.35, -length * 0.62), (tail - x, -length * 0.95)]
-    bend = spline([*side, (tail * 0.5 - x, -length), (0.04 - x, -length * 0.97)], 16)
-    outline = np.concatenate([[[-x, 0.0], [x, 0.0]], bend, [[-x, -length * 0.9]]])
-    middle = np.array([-0.14 * width, -length * 0.4])
-    wing = plate(outline, thick).at(y=bed + thick / 2).paint(case, 0.7)
-    soundboard = plate((outline - middle) * 0.9 + middle, 0.02).at(y=bed + thick + 0.008).paint(_BRASS, 0.6)
-    spans = [(0.17 + 0.16 * k - x, length * (0.78 - 0.1 * k)) for k in range(6)]
-    strings = joined(box(0.014, 0.02, span).at(place, bed + thick + 0.025, -0.12 - span / 2) for place, span in spans)
-    angle = {"open": draw.number("lid angle", 32, 46), "half open": 16.0, "shut": 0.0}[lid_kind]
-    lid = plate(outline, 0.035).at(x=x).rot(z=angle).at(x=-x, y=bed + thick + 0.035)
-    reach = 0.62 * width
-    result = front + wing + soundboard + strings.paint((0.85, 0.85, 0.82), 0.8) + lid.paint(case, 0.7)
-    if angle:
-        high = bed + thick + reach * math.tan(math.radians(angle))
-        result += rod([reach - x + 0.12, bed + thick, -0.3], [reach - x, high, -0.3], 0.018, n=5).paint(trim)
-    castor = cylinder(0.04, 0.06, n=8).rot(z=90).at(y=-0.02).paint(_BRASS, 0.9)
-    leg = leg.paint(case, 0.7) + castor
-    result += leg.at(x - 0.12, 0, 0.02).mirror() + leg.at(tail / 2 - x + 0.08, 0, -length + 0.2)
-    lyre = box(0.05, bed - 0.1, 0.04).at(0.08, bed / 2 + 0.05, -0.1).mirror() + box(0.34, 0.07, 0.14).at(y=0.12, z=-0.1)
-    result += lyre.paint(case, 0.7) + box(0.06, 0.03, 0.18).row(pedals, dx=0.1).at(y=0.1, z=0.02).paint(_BRASS, 0.9)
-    return result + _music_desk(draw, music, trim).at(y=bed + thick, z=-0.1)
+from lie_ssl.objects.shapes.solids import ball, box, cylinder, disc, lathe, rod, slab, tube
 
 
 @shape("clock")
@@ -129,23 +38,23 @@ def _dial(draw: Draw, rim: float, trim: Colour) -> Part:
     face, ink = draw.colour("pastel"), draw.colour("dark")
     marks = draw.pick("marks", ["bars", "dots", "quarters"])
     time = draw.number("time", 0, 12)
-    disc = cylinder(0.97, 0.06, n=32).rot(x=90).at(z=0.01)
+    ground = disc(0.97, 0.06, 32).at(z=0.01)
     ring = lathe([(0.97, -0.05), (1.0, 0.06), (0.97, 0.1), (0.92, 0.06), (0.92, -0.05)], 32).rot(x=90)
-    long = box(0.07, 0.2, 0.03) if marks != "dots" else cylinder(0.06, 0.03, n=8).rot(x=90)
-    short = {"bars": box(0.045, 0.12, 0.03), "dots": cylinder(0.04, 0.03, n=6).rot(x=90), "quarters": Part()}[marks]
+    long = box(0.07, 0.2, 0.03) if marks != "dots" else disc(0.06, 0.03, 8)
+    short = {"bars": box(0.045, 0.12, 0.03), "dots": disc(0.04, 0.03, 6), "quarters": Part()}[marks]
     reach = 0.78 - rim * 0.3
     ticks = joined((long if h % 3 == 0 else short).at(y=reach).rot(z=-30 * h) for h in range(1, 12))
     twelve = slab(polygon(0.13, 3, -90), 0.04).at(y=reach).paint(draw.colour("bright"))
     width = draw.number("hand width", 0.06, 0.1)
     hour = _hand(0.48, width * 1.3).rot(z=-30 * time).at(z=0.07)
     minute = _hand(0.72, width).rot(z=-360 * (time % 1)).at(z=0.09)
-    hub = cylinder(0.07, 0.08, n=10).rot(x=90).at(z=0.09)
+    hub = disc(0.07, 0.08, 10).at(z=0.09)
     if draw.chance("second hand", 0.4):
         twelve += (
             box(0.03, 0.9, 0.012).at(y=0.28).rot(z=draw.number("seconds", 0, 360)).at(z=0.06).paint((0.75, 0.1, 0.1))
         )
     inked = ticks.at(z=0.045) + hour + minute + hub
-    return disc.paint(face, 0.1) + ring.paint(trim, 0.7) + twelve.at(z=0.05) + inked.paint(ink)
+    return ground.paint(face, 0.1) + ring.paint(trim, 0.7) + twelve.at(z=0.05) + inked.paint(ink)
 
 
 def _hand(length: float, width: float) -> Part:
@@ -172,7 +81,7 @@ def _wall_clock(draw: Draw, depth: float, rim: float, case: Colour) -> Part:
 
 def _alarm_clock(draw: Draw, depth: float, case: Colour, trim: Colour) -> Part:
     """A drum on two feet with two bells, a hammer and a handle, and winders on the back."""
-    drum = cylinder(1.06, depth, n=28).rot(x=90).paint(case, 0.5)
+    drum = disc(1.06, depth, 28).paint(case, 0.5)
     tilt, bell = draw.number("bell angle", 24, 40), draw.number("bell size", 0.4, 0.56)
     cup = lathe([(0, 0), (bell, 0), (bell * 0.94, bell * 0.3), (bell * 0.6, bell * 0.62), (0, bell * 0.75)], 14)
     bells = (cup + ball(0.07, 6).at(y=bell * 0.8) + cylinder(0.06, 0.3, n=6).at(y=-0.1)).at(y=1.2).rot(z=-tilt).mirror()
@@ -181,9 +90,9 @@ def _alarm_clock(draw: Draw, depth: float, case: Colour, trim: Colour) -> Part:
     result = drum + bells.paint(trim, 0.9) + (foot + hammer).paint(draw.colour("metal"), 0.8)
     if draw.chance("handle", 0.6):
         result += tube(lift(arc(1, 15, 165, 11) * [0.85, 0.7] + [0, 1.2]), 0.05, 6).paint(draw.colour("metal"), 0.8)
-    winders = cylinder(0.13, 0.16, n=8).rot(x=90).at(0.35, 0.1, -depth / 2 - 0.06).mirror()
+    winders = disc(0.13, 0.16, 8).at(0.35, 0.1, -depth / 2 - 0.06).mirror()
     winders += box(0.2, 0.1, 0.12).at(0, -0.5, -depth / 2 - 0.03)
-    return result + winders.paint(_BRASS, 0.8)
+    return result + winders.paint(BRASS, 0.8)
 
 
 def _mantel(draw: Draw, depth: float, case: Colour, trim: Colour) -> Part:
@@ -218,7 +127,7 @@ def _cuckoo(draw: Draw, depth: float, case: Colour, trim: Colour) -> Part:
     bird = bird.at(y=0.72, z=depth / 2 + 0.1).paint(draw.colour("bright"))
     drop = draw.number("drop", 0.7, 1.2)
     hanging = rod([0, -0.8, 0], [0, -0.85 - drop, 0], 0.03, n=5)
-    hanging += cylinder(0.2, 0.06, n=12).rot(x=90).at(y=-0.9 - drop)
+    hanging += disc(0.2, 0.06, 12).at(y=-0.9 - drop)
     for x, y in ((0.35, -1.2 - drop * 0.4), (-0.35, -1.3 - drop)):
         hanging += rod([x, -0.8, 0], [x, y, 0], 0.025, n=4) + ball(1, 8).size(0.12, 0.26, 0.12).at(x, y - 0.2)
     return wall + roof + door + bird + hanging.paint(draw.colour("metal"), 0.6)
@@ -244,8 +153,8 @@ def _tall_case(draw: Draw, standing: bool, depth: float, case: Colour, trim: Col
     glass = glass.at(y=-1.05 - drop / 2, z=depth * 0.425)
     swing = draw.number("swing", -8, 8)
     rod_length = drop * 0.68
-    bob = box(0.06, rod_length, 0.03).at(y=-rod_length / 2) + cylinder(0.27, 0.06, n=16).rot(x=90).at(y=-rod_length)
-    pendulum = bob.rot(z=swing).at(y=-1.2, z=depth * 0.425 + 0.06).paint(_BRASS, 0.9)
+    bob = box(0.06, rod_length, 0.03).at(y=-rod_length / 2) + disc(0.27, 0.06, 16).at(y=-rod_length)
+    pendulum = bob.rot(z=swing).at(y=-1.2, z=depth * 0.425 + 0.06).paint(BRASS, 0.9)
     return body.paint(case, 0.4) + (top + foot).paint(trim, 0.4) + glass + pendulum
 
 
@@ -302,7 +211,7 @@ def _cable(foot: float) -> Part:
 
 def _pull_chain() -> Part:
     """A chain with a bead that hangs down through the origin."""
-    return (rod([0, 0.1, 0], [0, -0.26, 0], 0.015, n=4) + ball(0.043, 6).at(y=-0.28)).paint(_BRASS, 0.8)
+    return (rod([0, 0.1, 0], [0, -0.26, 0], 0.015, n=4) + ball(0.043, 6).at(y=-0.28)).paint(BRASS, 0.8)
 
 
 def _bulb(radius: float) -> Part:

@@ -1,121 +1,16 @@
-"""Things that make or take sound: guitars, microphones and speakers."""
+"""Things that take or give sound: microphone, speaker, earphone."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lie_ssl.objects.shapes.curves import ellipse, lift, polygon, rectangle, spline
+from lie_ssl.objects.shapes.curves import Array, arc, ellipse, lift, mirrored_spline, polygon, rectangle, spline
 from lie_ssl.objects.shapes.draw import Draw
-from lie_ssl.objects.shapes.part import Part, joined
+from lie_ssl.objects.shapes.handles import bow_handle
+from lie_ssl.objects.shapes.palettes import CHROME, DARK
+from lie_ssl.objects.shapes.part import Colour, Part, joined
 from lie_ssl.objects.shapes.registry import shape
-from lie_ssl.objects.shapes.solids import ball, box, cylinder, lathe, loft, rod, slab, tube
-
-Array = NDArray[np.float64]
-_DISC_TURN = 90  # lays a cylinder's axis along z, so that its top faces the front
-
-_ELECTRIC: dict[str, list[tuple[float, float]]] = {
-    "double horn": [
-        (0.0, -0.62), (0.35, -0.55), (0.43, -0.25), (0.3, 0.05), (0.36, 0.3), (0.27, 0.46), (0.16, 0.36), (0.0, 0.3),
-        (-0.15, 0.4), (-0.28, 0.6), (-0.4, 0.46), (-0.33, 0.1), (-0.45, -0.25), (-0.36, -0.55),
-    ],
-    "single horn": [
-        (0.0, -0.64), (0.36, -0.55), (0.46, -0.25), (0.32, 0.08), (0.38, 0.32), (0.28, 0.46), (0.12, 0.28), (0.0, 0.42),
-        (-0.2, 0.5), (-0.36, 0.34), (-0.3, 0.06), (-0.46, -0.25), (-0.36, -0.55),
-    ],
-}  # fmt: skip
-_ANGULAR: dict[str, list[tuple[float, float]]] = {
-    "arrow": [(0.1, 0.42), (0.52, -0.68), (0.36, -0.78), (0.0, -0.3), (-0.36, -0.78), (-0.52, -0.68), (-0.1, 0.42)],
-    "zigzag": [
-        (0.12, 0.42), (0.36, 0.3), (0.26, -0.1), (0.6, -0.55), (0.4, -0.66), (-0.34, -0.5),
-        (-0.5, -0.1), (-0.12, 0.1), (-0.46, 0.5), (-0.1, 0.42),
-    ],
-}  # fmt: skip
-
-
-def _mirrored(right: list[tuple[float, float]], n: int) -> Array:
-    """A closed smooth outline out of its right half, which runs from the bottom middle to the top middle."""
-    left = [(-x, y) for x, y in right[-2:0:-1]]
-    return spline(right + left, n, closed=True)
-
-
-def _guitar_body(draw: Draw, kind: str, depth: float) -> Part:
-    """The body about the origin, its face at z = 0."""
-    waist, lower = draw.number("waist", 0.24, 0.34), draw.number("lower bout", 0.45, 0.55)
-    upper = draw.number("upper bout", 0.3, 0.42)
-    if kind in _ELECTRIC:
-        outline = spline(_ELECTRIC[kind], 44, closed=True) * (lower * 2.1, 1.0)
-    elif kind in _ANGULAR:
-        outline = np.array(_ANGULAR[kind]) * (lower * 2.5, 1.0)
-    else:
-        bouts = [(0.6 * lower, -0.64), (lower, -0.32), (waist, 0.1), (upper, 0.4), (0.6 * upper, 0.58)]
-        outline = _mirrored([(0.0, -0.68), *bouts, (0.0, 0.6)], 40)
-        if kind == "cutaway":
-            outline = np.where((outline[:, :1] > 0.1) & (outline[:, 1:] > 0.25), outline * (1.0, 0.62), outline)
-    shell = slab(outline, depth).at(z=-depth / 2 - 0.02).paint(draw.colour(), 0.4)
-    return shell + slab(outline * 0.93, 0.04).at(z=-0.015).paint(draw.colour(), 0.4)
-
-
-def _fittings(draw: Draw, hollow: bool) -> Part:
-    """What is on the face: sound hole and rosette, or pickups and knobs; pick guard and bridge."""
-    dark = draw.colour("black")
-    bridge = box(0.36, 0.07, 0.05).at(y=-0.38, z=0.02).paint(draw.colour("wood" if hollow else "metal"), 0.4)
-    guard = spline([(0.08, 0.12), (0.26, 0.02), (0.28, -0.2), (0.12, -0.34), (0.14, -0.1)], 14, closed=True)
-    parts = bridge
-    if draw.chance("pick guard", 0.6 if hollow else 0.9):
-        parts += slab(guard, 0.02).at(z=0.01).paint(draw.colour(), 0.5)
-    if hollow:
-        radius = draw.number("sound hole", 0.13, 0.19)
-        ring = cylinder(radius + 0.05, 0.03, n=18).rot(x=_DISC_TURN).at(z=0.012).paint(draw.colour("wood"))
-        return parts + (ring + cylinder(radius, 0.03, n=18).rot(x=_DISC_TURN).at(z=0.022).paint(dark, 0.0)).at(y=0.04)
-    pickup = box(0.32, 0.08, 0.05).at(y=-0.06, z=0.025).row(draw.whole("pickups", 2, 3), dy=0.15)
-    knob = cylinder(0.045, 0.07, n=8).rot(x=_DISC_TURN).at(0.24, -0.42, 0.03)
-    knobs = joined(knob.at(0.02 * i, 0.1 * i) for i in range(draw.whole("knobs", 2, 3)))
-    return parts + pickup.paint(dark, 0.3) + knobs.paint(draw.colour("metal"), 0.6)
-
-
-def _head(draw: Draw, half: float, strings: int) -> Part:
-    """The head with its tuning pegs, three on each side or all on the left, from y = 0 upwards."""
-    length, peg = draw.number("head length", 0.3, 0.42), rod((0, 0, 0), (0.1, 0, 0), 0.018, n=5)
-    peg += box(0.06, 0.05, 0.03).at(0.12)
-    if draw.pick("head", ["both sides", "one side"]) == "both sides":
-        right, step = [(half, 0.0), (1.6 * half, 0.1), (1.5 * half, length)], length / (strings // 2 + 0.6)
-        outline = right + [(-x, y) for x, y in right[::-1]]
-        pegs = joined(peg.at(1.4 * half, 0.12 + step * i) for i in range(strings // 2)).mirror()
-    else:
-        tip = [(half, 0.0), (1.3 * half, 0.7 * length), (0.4 * half, 1.15 * length)]
-        outline = [*tip, (-1.7 * half, 0.15), (-half, 0.0)]
-        shares = [(i + 0.4) / strings for i in range(strings)]
-        edge = [((2.1 * t - 1.6) * half, 0.15 + (1.15 * length - 0.15) * t) for t in shares]
-        pegs = joined(peg.rot(z=180).at(x, y) for x, y in edge)
-    return slab(outline, 0.06).rot(x=-8).paint(draw.colour(), 0.4) + pegs.paint(draw.colour("metal"), 0.6)
-
-
-def _neck(draw: Draw, length: float, strings: int) -> Part:
-    """Neck, frets, head and the strings, from the body's edge at y = 0.2 upwards."""
-    end, half = 0.3 + length, draw.number("neck width", 0.07, 0.1)
-    neck = box(2 * half, length + 0.15, 0.08).at(y=0.22 + length / 2).paint(draw.colour("wood"))
-    neck += box(2 * half, length + 0.15, 0.03).at(y=0.22 + length / 2, z=0.05).paint(draw.colour("dark"))
-    fret, places = box(2 * half, 0.018, 0.02).at(y=end, z=0.062), (0.12, 0.24, 0.35, 0.46, 0.56, 0.66, 0.76)
-    neck += joined(fret.at(y=-length * f) for f in places).paint(draw.colour("metal"))
-    string = box(0.01, end + 0.42, 0.01).row(strings, dx=1.6 * half / strings).at(y=(end - 0.38) / 2, z=0.075)
-    return neck + string.paint(draw.colour("white")) + _head(draw, half, strings).at(y=end)
-
-
-@shape("guitar")
-def guitar(draw: Draw) -> Part:
-    """A guitar standing upright: acoustic, cutaway, ukulele, electric with one or two horns, arrow or zigzag shaped.
-
-    Body proportions, neck length, head, pickups, knobs, pick guard, number of strings and colours vary.
-    """
-    kinds = ["acoustic", "cutaway", "ukulele", "double horn", "single horn", "arrow", "zigzag"]
-    kind = draw.pick("kind", kinds, [3, 2, 2, 3, 2, 1, 1])
-    hollow, small = kind in kinds[:3], kind == "ukulele"
-    strings = 4 if small else draw.pick("strings", [4, 6])
-    depth = draw.number("hollow depth", 0.22, 0.34) if hollow else draw.number("depth", 0.12, 0.16)
-    body = _guitar_body(draw, kind, depth) + _fittings(draw, hollow)
-    neck = _neck(draw, draw.number("neck length", 0.6 if small else 1.05, 0.8 if small else 1.5), strings)
-    return body.size(draw.number("body size", 1.0, 1.3), 1.0, 1.0) + neck
+from lie_ssl.objects.shapes.solids import ball, box, cylinder, disc, lathe, loft, plate, rod, slab, tube
 
 
 def _grille(radius: float, height: float, ribs: int = 9) -> Part:
@@ -153,7 +48,7 @@ def _studio_microphone(draw: Draw) -> Part:
         cage = slab(rectangle(1.9 * radius, basket, 0.12, 3), radius * 1.1)
         cage += box(1.95 * radius, 0.03, radius * 1.2).row(3, dy=basket / 4) + box(0.05, basket * 0.9, radius * 1.2)
         cage = cage.at(y=height + basket / 2)
-    badge = cylinder(0.09, 0.05, n=10).rot(x=_DISC_TURN).at(y=height * 0.75, z=radius).paint(draw.colour("bright"), 0.5)
+    badge = disc(0.09, 0.05, 10).at(y=height * 0.75, z=radius).paint(draw.colour("bright"), 0.5)
     dial = box(0.16, 0.07, 0.05).at(y=height * 0.4, z=radius).paint(draw.colour("white"))
     return barrel.paint(draw.colour(), 0.4) + cage.paint(draw.colour("metal"), 0.5) + badge + dial
 
@@ -163,13 +58,13 @@ def _retro_microphone(draw: Draw) -> Part:
     width, height = draw.number("retro width", 0.5, 0.62), draw.number("retro height", 0.8, 1.0)
     depth, metal = draw.number("retro depth", 0.36, 0.5), draw.colour("metal")
     right = [(0.0, 0.0), (0.3, 0.03), (0.46, 0.35), (0.5, 0.7), (0.3, 0.97), (0.0, 1.0)]
-    outline, middle = _mirrored(right, 28) * (width, height), np.array([0, height / 2])
+    outline, middle = mirrored_spline(right, 28) * (width, height), np.array([0, height / 2])
     swell = [(0.5, -0.5), (0.8, -0.4), (0.97, -0.18), (0.97, 0.18), (0.8, 0.4), (0.5, 0.5)]
     core = loft([lift((outline - middle) * s + middle, z * depth) for s, z in swell]).paint(draw.colour(), 0.1)
     rib = slab(rectangle(depth * 1.16, 0.84 * height, 0.16, 3), 0.06).rot(y=90).at(y=0.5 * height)
     ribs = rib + rib.size(1, 0.86, 0.97).at(0.24 * width, 0.07 * height).mirror()
     ribs += slab(outline * (1.04, 1.02), 0.14) + cylinder(0.12, 0.14, n=10).at(y=-0.04)
-    band = slab(ellipse(1.1 * width, 1.22 * depth, 20), 0.09).rot(x=90).at(y=0.42 * height).paint(draw.colour(), 0.5)
+    band = plate(ellipse(1.1 * width, 1.22 * depth, 20), 0.09).at(y=0.42 * height).paint(draw.colour(), 0.5)
     badge = box(0.16, 0.14, 0.06, 0.03).at(y=0.42 * height, z=0.61 * depth).paint(draw.colour("bright"))
     return core + ribs.paint(metal, 0.6) + band + badge
 
@@ -219,7 +114,7 @@ def _driver(draw: Draw, radius: float, name: str) -> Part:
     cone = lathe([(radius * 0.3, 0.01), (radius * 0.7, 0.1)], 20).paint(draw.colour(), 0.2)
     cap = ball(radius * draw.number(f"{name} cap", 0.25, 0.38), 10).size(1, 0.7, 1).at(y=0.03).paint(draw.colour(), 0.4)
     whole = ring.paint(draw.colour("metal"), 0.5) + roll.paint(draw.colour("black"), 0.3) + cone + cap
-    return whole.rot(x=_DISC_TURN)
+    return whole.rot(x=90)
 
 
 def _horn(draw: Draw, width: float, height: float) -> Part:
@@ -247,7 +142,7 @@ def _cabinet_speaker(draw: Draw, kind: str) -> Part:
     front += joined(_driver(draw, radius, f"driver {i}").at(y=y - 2.1 * radius * i) for i in range(drivers))
     if port:
         hole = cylinder(0.1 * width, 0.03, n=12) + cylinder(0.13 * width, 0.02, n=12)
-        front += hole.rot(x=_DISC_TURN).at(-0.2 * width, 0.18 * width - height / 2, 0.01).paint(draw.colour("black"))
+        front += hole.rot(x=90).at(-0.2 * width, 0.18 * width - height / 2, 0.01).paint(draw.colour("black"))
     badge = box(draw.number("badge", 0.14, 0.26) * width, 0.06, 0.03).at(0.28 * width, 0.1 - height / 2, 0.01)
     front += badge.paint(draw.colour("metal"), 0.6)
     face = box(0.94 * width, 0.97 * height, 0.04).at(z=depth / 2).paint(draw.colour())
@@ -282,12 +177,12 @@ def _amplifier(draw: Draw) -> Part:
     cloth = box(0.88 * width, height - strip - 0.14, 0.04).at(y=-strip / 2 - 0.01).paint(draw.colour(), 0.0)
     cone = _driver(draw, 0.4 * (height - strip), "driver").at(-0.08 * width, -strip / 2, 0.02)
     panel = box(0.88 * width, strip, 0.05).paint(metal, 0.6)
-    knob = cylinder(0.05, 0.08, n=8).rot(x=_DISC_TURN).row(knobs, dx=0.62 * width / knobs)
+    knob = disc(0.05, 0.08, 8).row(knobs, dx=0.62 * width / knobs)
     panel += knob.at(-0.08 * width, z=0.05).paint(draw.colour("black"))
     panel += ball(0.04, 6).at(0.38 * width, z=0.04).paint(draw.colour("light"))
     badge = box(0.25, 0.08, 0.03).at(0.26 * width, -0.36 * height, 0.02).paint(metal, 0.6)
     front = cloth + cone + panel.at(y=height / 2 - strip / 2 - 0.04) + badge
-    handle = tube(spline([(-0.22, 0, 0), (-0.15, 0.1, 0), (0.15, 0.1, 0), (0.22, 0, 0)], 9), 0.03, 6).at(y=height / 2)
+    handle = bow_handle([(-0.22, 0, 0), (-0.15, 0.1, 0)], 0.03).at(y=height / 2)
     feet = box(0.1, 0.06, 0.1).at(0.4 * width, -height / 2 - 0.02, 0.3 * depth).mirror("x").mirror("z")
     case = box(width, height, depth, 0.04).paint(draw.colour())
     return case + front.at(z=depth / 2) + (handle + feet).paint(draw.colour("black"))
@@ -324,3 +219,71 @@ def speaker(draw: Draw) -> Part:
     if kind == "portable":
         return _portable(draw)
     return _cabinet_speaker(draw, kind)
+
+
+@shape("earphone")
+def earphone(draw: Draw) -> Part:
+    """A headset: round, oval or square cups on a plain, padded or double band, with a microphone or a cable."""
+    kind = draw.pick("kind", ["over-ear", "headset", "on-ear"], [4, 4, 2])
+    paint, second = draw.colour(), draw.colour()
+    wide, tall = draw.number("width", 0.62, 0.78), draw.number("height", 0.8, 1.05)
+    cup = _cup(draw, draw.number("cup", 0.3, 0.4) * (0.78 if kind == "on-ear" else 1), paint, second)
+    cups = cup.rot(z=draw.number("splay", 2, 10)).at(wide, 0, 0).mirror("x")
+    body = cups + _band(draw, wide, tall, paint, second)
+    if kind == "headset":
+        reach = draw.number("boom", 0.55, 0.8)
+        mouth = (-wide * 0.35, -0.44, reach + 0.1)
+        path = [(-wide - 0.1, -0.05, 0.1), (-wide - 0.02, -0.3, 0.4), (-wide * 0.7, -0.42, reach), mouth]
+        body += tube(spline(path, 10), 0.028, 6).paint(DARK, 0.3)
+        body += ball(0.085, 8).size(1.3, 1, 1).at(*mouth).paint(draw.colour("black"), 0.05)
+    if draw.chance("cable", 0.45):
+        path = [(wide + 0.06, -0.3, 0), (wide + 0.1, -0.6, 0.1), (wide * 0.5, -0.75, 0.25), (0.1, -0.65, 0.1)]
+        path.append((-draw.number("cable_end", 0.1, 0.4), -0.8, 0.3))
+        body += tube(spline(path, 18), 0.022, 5).paint(draw.colour(), 0.2)
+        body += rod((0, 0, 0), (-0.16, -0.02, 0.03), 0.035, n=6).at(*path[-1]).paint(CHROME, 0.7)
+    return body
+
+
+def _cup(draw: Draw, radius: float, paint: Colour, second: Colour) -> Part:
+    """The right ear cup: shell outside (+x), cushion inside, a plate with a mark."""
+    form = draw.pick("cup_form", ["round", "oval", "square"])
+    outline = {
+        "round": ellipse(2 * radius, 2 * radius, 18), "oval": ellipse(1.6 * radius, 2.2 * radius, 18),
+        "square": rectangle(1.6 * radius, 2 * radius, radius * 0.5),
+    }[form]  # fmt: skip
+    fat = draw.number("cup_depth", 0.14, 0.22)
+    steps = ((0.98, 0.0), (1.0, fat * 0.5), (0.85, fat), (0.45, fat * 1.12))
+    shell = loft([lift(outline * k, z) for k, z in steps], crease=50)
+    pad = tube(lift(outline * 0.76), radius * 0.24, 6, closed=True).at(z=-0.07)
+    badge = slab(outline * 0.42, 0.06).at(z=fat * 1.12)
+    mark = box(radius * 0.5, radius * 0.14, 0.1).rot(z=30).at(z=fat * 1.12)
+    knob = disc(0.04, 0.1, 6).at(0, -radius * 0.7, fat * 0.8)
+    cloth = slab(outline * 0.72, 0.03).at(z=-0.03).paint(DARK)
+    parts = shell.paint(paint, 0.5) + pad.paint(draw.colour("dark"), 0.15) + badge.paint(second, 0.5)
+    parts += mark.paint(draw.colour("white"))
+    return (parts + knob.paint(CHROME, 0.6) + cloth).rot(y=90)
+
+
+def _band(draw: Draw, wide: float, tall: float, paint: Colour, second: Colour) -> Part:
+    """The head band, its padding and the sliders down to the cups."""
+    style, broad = draw.pick("band", ["plain", "padded", "double"]), draw.number("band_width", 0.09, 0.17)
+    angles, x = np.radians(np.linspace(8, 172, 17)), wide + 0.07
+    across = np.sign(np.cos(angles)) * np.abs(np.cos(angles)) ** 0.9
+    bow = np.stack([across * (wide + 0.08), np.sin(angles) * tall, 0 * angles], axis=1)
+
+    def strip(path: Array, half: float, thick: float) -> Part:
+        outward = path / np.linalg.norm(path, axis=1, keepdims=True) * thick
+        edge = np.array([0, 0, half])
+        corners = np.stack([path + outward + edge, path - outward + edge, path - outward - edge, path + outward - edge])
+        return loft(list(corners.transpose(1, 0, 2)))
+
+    slider = rod((x, 0.02, 0), (x, tall * 0.45, 0), 0.05, n=6).paint(CHROME, 0.7)
+    slider += tube(lift(arc(0.22, 20, 160, 7))[:, [2, 1, 0]], 0.03, 5).at(x, 0.02).paint(second, 0.4)
+    if style == "double":
+        wires = tube(bow + np.array([0, 0, broad * 0.6]), 0.026, 5).mirror("z").paint(draw.colour("metal"), 0.7)
+        sling = strip(bow[3:-3] * np.array([0.94, 0.9, 1]), broad, 0.02)
+        return wires + sling.paint(paint, 0.2) + slider.mirror("x")
+    parts = strip(bow, broad, 0.028).paint(paint, 0.4) + slider.mirror("x")
+    if style == "padded":
+        parts += strip(bow[4:-4] * 0.96, broad * 0.9, 0.05).paint(second, 0.1)
+    return parts

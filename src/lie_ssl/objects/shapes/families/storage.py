@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from lie_ssl.objects.shapes.curves import arc, lift, rectangle
+from lie_ssl.objects.shapes.curves import arc, rectangle
 from lie_ssl.objects.shapes.draw import Draw
-from lie_ssl.objects.shapes.families.seats import bent
+from lie_ssl.objects.shapes.handles import furniture_handle
+from lie_ssl.objects.shapes.palettes import darker
 from lie_ssl.objects.shapes.part import Colour, Part, joined
 from lie_ssl.objects.shapes.registry import shape
-from lie_ssl.objects.shapes.solids import ball, box, cylinder, lathe, rod, slab, tube
+from lie_ssl.objects.shapes.solids import ball, box, cylinder, disc, lathe, rod, slab
 
 
 @shape("bookshelf")
@@ -112,30 +113,15 @@ def _trinket(draw: Draw, kind: str, width: float, height: float) -> Part:
     return Part()
 
 
-def _handle(kind: str, length: float) -> Part:
-    """A handle on the plane z = 0, lying along x: a knob, a bar, a bow or a hanging ring."""
-    if kind == "knob":
-        return cylinder(0.015, 0.05, n=6).rot(x=90).at(z=0.02) + ball(0.042, 8).at(z=0.055)
-    if kind == "bar":
-        return box(length, 0.035, 0.03).at(z=0.06) + box(0.025, 0.025, 0.06).at(z=0.03).row(2, dx=length * 0.7)
-    if kind == "bow":
-        return tube(
-            bent([(-length / 2, 0, 0), (-length / 2, 0, 0.07), (length / 2, 0, 0.07), (length / 2, 0, 0)], 0.04),
-            0.018,
-            5,
-        )
-    return box(0.06, 0.06, 0.03).at(z=0.01) + tube(
-        lift(arc(0.05, 90, 450, 11)[:-1] - [0, 0.05], 0.04), 0.014, 5, closed=True
-    )
+# Width and height.
+_CABINETS = {"sideboard": (1.9, 0.75), "wardrobe": (1.15, 1.75), "dresser": (1.2, 0.85), "chest": (0.85, 0.9)}
 
 
 @shape("cabinet")
 def cabinet(draw: Draw) -> Part:
     """A cupboard with doors: sideboard, wardrobe, dresser or small chest; flat, panelled, louvred or glazed doors."""
-    kind = draw.pick("kind", ["sideboard", "wardrobe", "dresser", "chest"])
-    wide, tall = {"sideboard": (1.9, 0.75), "wardrobe": (1.15, 1.75), "dresser": (1.2, 0.85), "chest": (0.85, 0.9)}[
-        kind
-    ]
+    kind = draw.pick("kind", list(_CABINETS))
+    wide, tall = _CABINETS[kind]
     width, height = wide * draw.number("width", 0.82, 1.18), tall * draw.number("height", 0.85, 1.15)
     depth, feet = draw.number("depth", 0.42, 0.6), draw.number("foot height", 0.08, 0.28)
     doors = draw.whole("doors", 3, 4) if kind == "sideboard" else draw.whole("doors", 1 if kind == "chest" else 2, 2)
@@ -156,15 +142,11 @@ def cabinet(draw: Draw) -> Part:
     for k in range(doors):
         x, z = (k - (doors - 1) / 2) * cell, depth / 2
         y = feet + 0.04 + tall_door / 2
-        hinge_left = (k % 2 == 0) if doors > 1 else True
-        side = 1 if hinge_left else -1
+        # Doors are hinged in pairs, on the left and on the right; the handle is away from the hinge.
+        side = 1 if doors == 1 or k % 2 == 0 else -1
+        upright = furniture_handle(grip, 0.2).rot(z=90 if grip in ("bar", "bow") else 0)
         door = _door(style, cell - 0.03, tall_door, front)
-        door += (
-            _handle(grip, 0.2)
-            .rot(z=90 if grip in ("bar", "bow") else 0)
-            .at(side * (cell * 0.5 - 0.085), 0.03, 0.04)
-            .paint(metal, 0.8)
-        )
+        door += upright.at(side * (cell * 0.5 - 0.085), 0.03, 0.04).paint(metal, 0.8)
         if k == open_door:
             result += _interior(cell - 0.06, tall_door - 0.04, case).at(x, y, z)
             half = side * (cell - 0.03) / 2
@@ -172,7 +154,7 @@ def cabinet(draw: Draw) -> Part:
         result += door.at(x, y, z + 0.02)
         if share:
             panel = box(cell - 0.03, rise - 0.02, 0.05).at(x, top - rise / 2 - 0.02, z + 0.01).paint(front)
-            result += panel + _handle(grip, 0.2).at(x, top - rise / 2 - 0.02, z + 0.03).paint(metal, 0.8)
+            result += panel + furniture_handle(grip, 0.2).at(x, top - rise / 2 - 0.02, z + 0.03).paint(metal, 0.8)
     if kind == "dresser":
         result += _dresser_top(draw, width * 0.94, depth * 0.55, case).at(y=top + 0.04, z=-depth * 0.2)
     return result
@@ -180,7 +162,7 @@ def cabinet(draw: Draw) -> Part:
 
 def _door(style: str, width: float, height: float, colour: Colour) -> Part:
     """A door in the x-y plane about the origin; its details stand out by no more than 0.04."""
-    shade = (colour[0] * 0.72, colour[1] * 0.72, colour[2] * 0.72)
+    shade = darker(colour, 0.72)
     leaf = box(width, height, 0.05).paint(colour)
     rails = [rectangle(width - 0.16, height - 0.16)]
     if style == "flat":
@@ -249,7 +231,7 @@ def file_cabinet(draw: Draw) -> Part:
     feet = draw.pick("base", ["plinth", "castors", "feet"])
     case, front, metal = draw.colour(), draw.colour(), draw.colour("metal")
     if draw.chance("one colour", 0.55):
-        front = (case[0] * 0.9, case[1] * 0.9, case[2] * 0.9)
+        front = darker(case, 0.9)
     height = drawers * drawer + 0.08
     result = box(width, height, depth).at(y=base + height / 2).paint(case, 0.4)
     if draw.chance("top board", 0.4):
@@ -264,7 +246,7 @@ def file_cabinet(draw: Draw) -> Part:
             out = depth * draw.number("pulled out", 0.35, 0.6)
             face += _folders(draw, width - 0.12, drawer - gap - 0.06, out)
         result += face.at(y=y, z=depth / 2 + 0.01 + out)
-    lock = cylinder(0.03, 0.05, n=8).rot(x=90).at(width / 2 - 0.09, base + height - 0.09, depth / 2 + 0.03)
+    lock = disc(0.03, 0.05, 8).at(width / 2 - 0.09, base + height - 0.09, depth / 2 + 0.03)
     return result + lock.paint(metal, 0.9)
 
 
@@ -276,7 +258,7 @@ def _drawer_fittings(grip: str, width: float, height: float, metal: Colour) -> P
         "cup": cylinder(0.1, 0.05, 0.08, n=12).rot(x=90).size(1, 0.5, 1).at(z=0.05),
         "lip": box(width * 0.6, 0.04, 0.07).at(z=0.05),
     }
-    handle = lines[grip] if grip in lines else _handle(grip, 0.24).at(z=0.03)
+    handle = lines[grip] if grip in lines else furniture_handle(grip, 0.24).at(z=0.03)
     return card + (frame + handle.at(y=-height * 0.1)).paint(metal, 0.8)
 
 

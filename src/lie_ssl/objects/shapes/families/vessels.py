@@ -1,104 +1,18 @@
-"""Vessels for the kitchen: bottle, bowl, can, jar, mug. Their label or motif is on the front."""
+"""Vessels with a label on the front: bottle, can, jar."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from lie_ssl.objects.shapes.curves import ellipse, lift, spline
-from lie_ssl.objects.shapes.draw import Draw
+from lie_ssl.objects.shapes.curves import Array, ellipse, spline
+from lie_ssl.objects.shapes.draw import Draw, Range, distinct
 from lie_ssl.objects.shapes.part import Colour, Part
 from lie_ssl.objects.shapes.registry import shape
-from lie_ssl.objects.shapes.solids import ball, box, cylinder, lathe, loft, rod, sheet, slab, tube
-
-Array = NDArray[np.float64]
-Range = tuple[float, float]
-STEP = 15.0
-STAND = 0.015
-
-
-@dataclass(frozen=True)
-class Wall:
-    """The outside of a vessel: a profile of (radius, y), bottom to top, with a round, square, flat or wavy section.
-
-    `corners` goes from 0 (round) to 1 (square). Where the profile is as narrow as `neck` the section is round.
-    """
-
-    profile: Array
-    corners: float = 0.0
-    flat: float = 1.0
-    neck: float = 0.0
-    waves: int = 0
-    swell: float = 0.0
-
-    def points(self, degrees: Array, radius: Array, height: Array) -> Array:
-        """Points in direction `degrees` (0 is the front, 90 the right) at any radius and height, broadcast together."""
-        angle, radius, height = np.broadcast_arrays(np.radians(degrees), radius, height)
-        widest = float(self.profile[:, 0].max())
-        body = np.clip((radius - self.neck) / (widest - self.neck), 0, 1) if self.neck else np.ones_like(radius)
-        power = 2 + 6 * self.corners * body
-        norm = (np.abs(np.cos(angle)) ** power + np.abs(np.sin(angle)) ** power) ** (1 / power)
-        reach = radius / norm * (1 + self.swell * body * np.cos(self.waves * angle))
-        depth = reach * (1 + (self.flat - 1) * body)
-        return np.stack([reach * np.sin(angle), height, depth * np.cos(angle)], axis=-1)
-
-    def radius_at(self, y: ArrayLike) -> Array:
-        """The radius at a height."""
-        return np.interp(np.asarray(y, np.float64), self.profile[:, 1], self.profile[:, 0])
-
-    def solid(self, profile: ArrayLike | None = None) -> Part:
-        """The skin over the own profile, or over another one with the same kind of section."""
-        p = self.profile if profile is None else np.asarray(profile, np.float64)
-        return loft(list(self.points(np.arange(0, 360, STEP)[None], p[:, :1], p[:, 1:])), caps=False)
-
-    def hollow(self, thickness: float) -> Part:
-        """Outside, rim and inside of an open vessel."""
-        inner = self.profile[self.profile[:, 1] > self.profile[0, 1] + thickness][::-1] - np.array([thickness, 0])
-        inner = inner[inner[:, 0] > 0]
-        return self.solid(np.concatenate([self.profile, inner, [(0, inner[-1, 1])]]))
-
-    def patch(self, outline: str, y: float, height: float, width: float, centre: float = 0.0, layer: int = 1) -> Part:
-        """A curved label on the wall, `width` degrees wide; it stands out by `layer` times a little."""
-        grid = np.arange(-180, 180, STEP / 2)
-        inside = grid[np.abs(grid - centre) < width / 2 - 0.5]
-        left, right = centre - width / 2, centre + width / 2
-        columns = np.concatenate([[left, left], inside, [right, right]])
-        top, bottom = _outline(outline, np.clip(2 * (columns - centre) / width, -1, 1))
-        rows = np.linspace(0, 1, 7)[[0, *range(7), 6]][:, None]
-        heights = y + height / 2 * (bottom + (top - bottom) * rows)
-        # The border dips into the wall, so that the label has a closed edge.
-        stand = np.full(heights.shape, STAND * layer)
-        stand[[0, -1]] = stand[:, [0, -1]] = -STAND
-        return sheet(self.points(columns[None], self.radius_at(heights) + stand, heights))
-
-
-def _outline(name: str, u: Array) -> tuple[Array, Array]:
-    """Upper and lower edge of a motif, -1 to 1, at places u, -1 to 1."""
-    across, full = np.abs(u), np.ones_like(u)
-    dome = np.sqrt(np.maximum(1 - u**2, 0))
-    lobes = 0.3 + 0.7 * np.sqrt(np.maximum(1 - (2 * across - 1) ** 2, 0))
-    edges = {
-        "oval": (dome, -dome),
-        "diamond": (1 - across, across - 1),
-        "heart": (lobes, 1.3 * across - 1),
-        "shield": (full, 0.2 - 1.2 * dome),
-        "arched": (1.2 * dome - 0.2, -full),
-        "slanted": (0.45 + 0.55 * u, 0.55 * u - 0.45),
-    }
-    return edges.get(name, (full, -full))
-
-
-def distinct(draw: Draw, *taken: Colour, palette: str = "paint") -> Colour:
-    """A colour that can be told from those already taken."""
-    colour = draw.colour(palette)
-    for _ in range(20):
-        if all(sum(abs(a - b) for a, b in zip(colour, t, strict=True)) > 0.7 for t in taken):
-            break
-        colour = draw.colour(palette)
-    return colour
+from lie_ssl.objects.shapes.solids import ball, box, cylinder, disc, lathe, slab, tube
+from lie_ssl.objects.shapes.walls import Wall
 
 
 def _label(draw: Draw, wall: Wall, y: float, height: float, under: Colour) -> Part:
@@ -111,22 +25,6 @@ def _label(draw: Draw, wall: Wall, y: float, height: float, under: Colour) -> Pa
     signs += wall.patch(emblem, y + 0.14 * height, 0.48 * height, 0.5 * width, turned, layer=2)
     ink = distinct(draw, paper, palette="any")
     return wall.patch(outline, y, height, width, turned).paint(paper, 0.1) + signs.paint(ink, 0.1)
-
-
-def _motif(draw: Draw, wall: Wall, y: float, height: float, under: Colour) -> Part:
-    """Something painted on the front: one big sign, three in a row, or a framed one."""
-    ink, width = distinct(draw, under), draw.number("motif width", 50, 80)
-    sign = draw.pick("sign", ["heart", "oval", "diamond", "shield", "slanted"])
-    turned, style = draw.number("motif turn", 0, 20), draw.pick("motif", ["single", "three", "framed"])
-    if style == "single":
-        return wall.patch(sign, y, height, width, turned).paint(ink, 0.3)
-    if style == "framed":
-        frame = wall.patch("rectangle", y, height, 1.3 * width, turned).paint(ink, 0.3)
-        return frame + wall.patch(sign, y, 0.75 * height, 0.8 * width, turned, layer=2).paint(distinct(draw, ink), 0.3)
-    beside = wall.patch(sign, y, 0.6 * height, 0.55 * width, turned - 0.8 * width)
-    beside += wall.patch(sign, y, 0.6 * height, 0.55 * width, turned + 0.8 * width)
-    middle = wall.patch(sign, y, height, 0.75 * width, turned)
-    return beside.paint(distinct(draw, under), 0.3) + middle.paint(ink, 0.3)
 
 
 # Ranges of the height of the body, its radius, the height of the shoulder, of the neck, and its radius; closures.
@@ -195,54 +93,6 @@ def bottle(draw: Draw) -> Part:
     return whole + _label(draw, wall, 0.04 + body * place, height, colour)
 
 
-def _bowl_profile(draw: Draw) -> Array:
-    """(radius, y) of the outside of a bowl of rim radius 1, from its foot to its rim."""
-    depth, foot = draw.number("depth", 0.5, 0.9), draw.number("foot", 0.3, 0.5)
-    t, rise = np.linspace(0, 1, 10), draw.number("foot height", 0, 0.14)
-    lipped = 0.8 * np.sin(1.4 * t) + 0.21 * t**6
-    bulges = {"round": np.sin(t * math.pi / 2), "conical": t, "deep": t**0.35, "lipped": lipped}
-    form = draw.pick("form", list(bulges), [3, 1, 2, 2])
-    y = depth * (1 - np.cos(t * math.pi / 2)) if form == "round" else depth * t
-    wall = np.column_stack([foot + (1 - foot) * bulges[form], 0.02 + rise + y])
-    return np.concatenate([[(0, 0.02), (0.85 * foot, 0), (0.99 * foot, 0)], wall])
-
-
-def _filling(draw: Draw, wall: Wall, y: float) -> Part:
-    """What is in a bowl, if anything: soup with a spoon, noodles with chopsticks, or fruit."""
-    inside, lean = float(wall.radius_at(y)) - 0.05, draw.number("lean", 0.6, 0.8)
-    kind = draw.pick("filling", ["none", "soup", "noodles", "fruit"], [3, 2, 1.5, 1.5])
-    if kind == "none":
-        return Part()
-    if kind == "fruit":
-        fruit = ball(0.3, 12).at(0.45 * inside, y, 0).paint(draw.colour(), 0.4).ring(3)
-        return fruit + ball(0.34, 12).at(0.02, y + 0.3, 0.03).paint(draw.colour(), 0.4)
-    surface = wall.solid([(0, y), (inside, y), (0, y + 0.01)]).paint(draw.colour(), 0.4)
-    if kind == "soup":
-        spoon = tube([(0.1, y, 0), (0.9, y + lean, -0.5), (1.1, y + lean + 0.1, -0.6)], [0.04, 0.05, 0.07], 6)
-        return surface + spoon.paint(draw.colour("metal"), 0.8)
-    stick = rod((-0.2, y, 0.1), (1.2, y + lean, -0.7), 0.04, 0.055, 6)
-    return surface + (stick + stick.rot(y=13).at(y=0.02)).paint(draw.colour(), 0.3)
-
-
-@shape("bowl")
-def bowl(draw: Draw) -> Part:
-    """A bowl: round, conical, deep or lipped; round, square or eight-sided section; with ears or not, maybe filled."""
-    section = draw.pick("section", ["round", "square", "eight-sided"], [5, 1, 1])
-    edge = draw.number("edge", 0.4, 1.0)
-    wall = Wall(_bowl_profile(draw), corners=edge if section == "square" else 0.0, neck=0.2)
-    wall = replace(wall, waves=8, swell=0.06 * edge) if section == "eight-sided" else wall
-    colour, top = draw.colour(), float(wall.profile[-1, 1])
-    whole = wall.hollow(draw.number("thickness", 0.05, 0.09)).paint(colour, 0.5)
-    whole += _motif(draw, wall, 0.62 * top, draw.number("motif height", 0.45, 0.6) * top, colour)
-    if draw.chance("coloured rim", 0.4):
-        rim = [(0.97, top - 0.06), (1.015, top - 0.06), (1.015, top + 0.02), (0.9, top + 0.02), (0.9, top - 0.06)]
-        whole += wall.solid(rim).paint(distinct(draw, colour), 0.5)
-    if section == "round" and draw.chance("ears", 0.3):
-        ear = tube(spline([(0.9, 0, 0.25), (1.18, 0.04, 0.18), (1.18, 0.04, -0.18), (0.9, 0, -0.25)], 9), 0.06, 6)
-        whole += ear.at(y=0.85 * top).mirror().paint(distinct(draw, colour), 0.5)
-    return whole + _filling(draw, wall, draw.number("level", 0.72, 0.85) * top)
-
-
 def _can_profile(kind: str, r: float, h: float, ribs: int) -> Array:
     """(radius, y) of a can of radius r and height h with its rims; the lid lies a little below the upper rim."""
     if kind == "drink":
@@ -261,7 +111,7 @@ def _can_top(kind: str, radius: float, height: float, draw: Draw, metal: Colour)
     turned, r = draw.number("turn of the lid", -35, 35), radius
     if kind == "spray":
         nozzle = cylinder(0.4 * r, 0.14, 0.34 * r, n=12).paint(draw.colour(), 0.3)
-        return (nozzle + cylinder(0.12 * r, 0.1, n=8).rot(x=90).at(0, 0.02, 0.36 * r)).at(y=height + 0.17)
+        return (nozzle + disc(0.12 * r, 0.1, 8).at(0, 0.02, 0.36 * r)).at(y=height + 0.17)
     if kind == "paint":
         knots = [(r, 0, 0), (0.75 * r, 0.36, 0.1), (0, 0.52, 0.15), (-0.75 * r, 0.36, 0.1), (-r, 0, 0)]
         bail = spline(knots, 17)
@@ -352,48 +202,3 @@ def jar(draw: Draw) -> Part:
     whole += _label(draw, wall, height * place, height * tall, colour)
     lid = draw.pick("lid", ["screw", "cloth", "knob", "cork", "clip"], [3, 1.5, 2, 1, 1.5])
     return whole + _jar_lid(lid, mouth, draw, distinct(draw, colour)).at(y=height + 0.1)
-
-
-def _handle(draw: Draw, wall: Wall, height: float) -> Part:
-    """The handle on the right: a ring, an ear, a beak or a square bow."""
-    reach, thick = draw.number("reach", 0.24, 0.4), draw.number("thickness", 0.045, 0.07)
-    low, high = height * draw.number("handle foot", 0.15, 0.28), height * draw.number("handle top", 0.74, 0.88)
-    start, end = float(wall.radius_at(high)) - 0.03, float(wall.radius_at(low)) - 0.03
-    out, middle = max(start, end) + reach, (low + high) / 2
-    bends = {
-        "ring": [(out - 0.06, high - 0.05), (out, middle), (out - 0.06, low + 0.05)],
-        "ear": [(out - 0.08, high + 0.06), (out, high - 0.18), (out - 0.14, low + 0.08)],
-        "beak": [(out, high + 0.03), (out - 0.02, middle), (end + 0.12, low + 0.05)],
-    }
-    form = draw.pick("handle", [*bends, "square"])
-    if form != "square":
-        return tube(lift(spline([(start, high), *bends[form], (end, low)], 14)), thick, 8)
-    inset = 1.7 * thick
-    bow = [(start, high), (out, high), (out, low), (end, low)]
-    bow += [(end, low + inset), (out - inset, low + inset), (out - inset, high - inset), (start, high - inset)]
-    return slab(bow, 2 * thick)
-
-
-@shape("mug")
-def mug(draw: Draw) -> Part:
-    """A cup with a handle on the right: straight, bellied, flared, tapered or waisted, with a motif, a drink, a rim."""
-    height, radius = draw.number("height", 0.75, 1.25), draw.number("radius", 0.38, 0.52)
-    t, bend = np.linspace(0, 1, 11), draw.number("bend", 0.12, 0.28)
-    wave = np.sin(math.pi * t)
-    forms = {"straight": 0 * t, "bellied": wave - 0.4, "flared": t**2 - 0.6, "tapered": 0.4 - t, "waisted": -wave}
-    side = radius * (1 + bend * forms[draw.pick("form", list(forms))])
-    profile = np.concatenate([[(0, 0.03), (0.85 * side[0], 0)], np.column_stack([side, 0.03 + (height - 0.03) * t])])
-    wall = Wall(profile, corners=0.5 if draw.chance("squarish", 0.15) else 0.0)
-    colour = draw.colour()
-    whole = wall.hollow(draw.number("wall", 0.035, 0.06)).paint(colour, 0.5)
-    accent = distinct(draw, colour) if draw.chance("other handle", 0.3) else colour
-    whole += _handle(draw, wall, height).paint(accent, 0.5)
-    whole += _motif(draw, wall, 0.5 * height, draw.number("motif height", 0.3, 0.5) * height, colour)
-    if draw.chance("drink", 0.6):
-        level = height * draw.number("level", 0.7, 0.9)
-        whole += wall.solid([(0, level), (float(wall.radius_at(level)) - 0.03, level)]).paint(draw.colour("wood"), 0.5)
-    if draw.chance("coloured rim", 0.35):
-        inner, outer = float(side[-1]) - 0.07, float(side[-1]) + 0.012
-        rim = [(inner, height - 0.03), (outer, height - 0.04), (outer, height + 0.02), (inner, height + 0.02)]
-        whole += wall.solid([*rim, rim[0]]).paint(distinct(draw, colour), 0.5)
-    return whole

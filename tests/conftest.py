@@ -1,0 +1,27 @@
+"""Small data sets that many tests read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lie_ssl.frames import DataConfig, FrameSet, make_frames
+from lie_ssl.render import RenderSettings
+
+
+def tiny_config(**changes: object) -> DataConfig:
+    """Three classes, eight instances, a pose every 60 degrees, 16 px: a fraction of a second."""
+    values: dict[str, object] = {
+        "classes": ("car", "chair", "mug"),
+        "instances": 8,
+        "step": 60.0,
+        "render": RenderSettings(size=16, supersample=2),
+    }
+    return DataConfig(**(values | changes))  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> FrameSet:
+    folder: Path = tmp_path_factory.mktemp("data") / "tiny"
+    return make_frames(tiny_config(), folder, workers=1)

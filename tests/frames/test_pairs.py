@@ -1,0 +1,141 @@
+"""Pairs: as in the paper, the same at any number of workers, split over ranks without overlap."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet, PairSampler, make_frames
+from lie_ssl.frames.loader import pair_loader
+from lie_ssl.frames.pairs import PairBatch, wrapped
+from tests.conftest import tiny_config
+
+
+def all_pairs(sampler: PairSampler) -> list[tuple[int, int]]:
+    return [(int(a), int(b)) for batch in sampler for a, b in zip(batch.first, batch.second, strict=True)]
+
+
+@given(st.floats(-2000, 2000))
+def test_wrapped(degrees: float) -> None:
+    value = float(wrapped(np.array(degrees)))
+    assert -np.pi < value <= np.pi
+    assert np.cos(value) == pytest.approx(np.cos(np.radians(degrees)), abs=1e-9)
+    assert np.sin(value) == pytest.approx(np.sin(np.radians(degrees)), abs=1e-9)
+    assert float(wrapped(np.array(180.0))) == float(wrapped(np.array(-180.0))) == np.pi
+
+
+def test_pairs_are_of_one_training_instance_and_one_kind(tiny: FrameSet) -> None:
+    sampler = PairSampler(tiny.index, batch_size=6, passes=30)
+    index = tiny.index
+    for batch in sampler:
+        a, b = index.loc[batch.first], index.loc[batch.second]
+        for column in ("class", "instance", "pose"):
+            assert (a[column].to_numpy() == b[column].to_numpy()).all()
+        assert set(a["split"]) == {"train"}
+        assert a["duplicate_of"].isna().all()
+        assert b["duplicate_of"].isna().all()
+        difference = wrapped(b["angle"].to_numpy() - a["angle"].to_numpy())
+        assert batch.delta[:, 0] == pytest.approx(difference, abs=1e-6)
+        assert (batch.paired == (batch.first != batch.second)).all()
+
+
+def test_half_of_the_instances_vary_and_the_rest_show_the_typical_pose(tiny: FrameSet) -> None:
+    sampler = PairSampler(tiny.index, batch_size=18, passes=20)
+    seen: dict[tuple[str, str], set[int]] = {}
+    for first, second in all_pairs(sampler):
+        row = tiny.index.loc[first]
+        seen.setdefault((row["class"], row["instance"]), set()).update((first, second))
+    ranks = tiny.index[tiny.index["split"] == "train"].groupby(["class", "instance"])["diverse_rank"].first()
+    for key, rows in seen.items():
+        if ranks[key] < 3:  # 50 % of six training instances
+            assert len(rows) > 2
+        else:
+            assert len(rows) == 1
+            only = tiny.index.loc[rows.pop()]
+            assert (only["pose"], only["angle"]) == ("2d", 0.0)
+    assert len(seen) == 18
+
+
+def test_without_singles_every_row_is_a_pair(tiny: FrameSet) -> None:
+    sampler = PairSampler(tiny.index, batch_size=3, singles=False)
+    assert all(batch.paired.all() for batch in sampler)
+    assert len(sampler.instances) == 9
+
+
+def test_pairs_cover_both_directions_and_all_kinds(tiny: FrameSet) -> None:
+    sampler = PairSampler(tiny.index, batch_size=9, passes=400, singles=False)
+    pairs = all_pairs(sampler)
+    counts = Counter(tiny.index["pose"].to_numpy()[[a for a, _ in pairs]])
+    assert counts["2d"] / len(pairs) == pytest.approx(0.6, abs=0.05)  # 6 of the 10 distinct poses
+    forward = sum(a < b for a, b in pairs)
+    assert forward / len(pairs) == pytest.approx(0.5, abs=0.05)
+
+
+def test_seed_and_epoch_decide(tiny: FrameSet) -> None:
+    def run(seed: int, epoch: int) -> list[tuple[int, int]]:
+        sampler = PairSampler(tiny.index, batch_size=6, seed=seed)
+        sampler.set_epoch(epoch)
+        return all_pairs(sampler)
+
+    assert run(0, 0) == run(0, 0)
+    assert len({str(run(s, e)) for s in (0, 1) for e in (0, 1, 2)}) == 6
+
+
+@pytest.mark.parametrize("world_size", [2, 3])
+def test_ranks_split_the_joined_batches(tiny: FrameSet, world_size: int) -> None:
+    joined = list(PairSampler(tiny.index, batch_size=6))
+    parts = [list(PairSampler(tiny.index, batch_size=6, rank=r, world_size=world_size)) for r in range(world_size)]
+    for whole, *pieces in zip(joined, *parts, strict=True):
+        for field in ("first", "second", "delta", "paired"):
+            assert np.array_equal(getattr(whole, field), np.concatenate([getattr(p, field) for p in pieces]))
+
+
+def test_last_batch(tiny: FrameSet) -> None:
+    sizes = [len(b.first) for b in PairSampler(tiny.index, batch_size=7, drop_last=False)]
+    assert sizes == [7, 7, 4]
+    assert [len(b.first) for b in PairSampler(tiny.index, batch_size=7)] == [7, 7]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_loader_gives_the_same_with_any_number_of_workers(tiny: FrameSet, workers: int) -> None:
+    sampler = PairSampler(tiny.index, batch_size=6, seed=3)
+    alone, many = list(pair_loader(tiny, sampler)), list(pair_loader(tiny, sampler, workers))
+    assert len(alone) == len(many) == 3
+    for a, b in zip(alone, many, strict=True):
+        for key in ("x", "x_next", "delta", "label", "paired"):
+            assert (a[key] == b[key]).all()  # type: ignore[literal-required]
+    batch: PairBatch = next(iter(sampler))
+    assert np.array_equal(alone[0]["x"].permute(0, 2, 3, 1).numpy(), tiny.read(batch.first))
+    assert alone[0]["x"].shape == (6, 3, 16, 16)
+    assert [tiny.classes[i] for i in alone[0]["label"]] == list(tiny.index.loc[batch.first, "class"])
+
+
+def test_free_rotations_and_factors_have_deltas_of_their_own(tmp_path: Path) -> None:
+    config = tiny_config(poses=("so3",), rotations=12, instances=4, hue=(0, 360), scale=(0.5, 1.0))
+    frames = make_frames(config, tmp_path / "d", workers=1)
+    sampler = PairSampler(frames.index, batch_size=6, singles=False, passes=5)
+    assert sampler.deltas.factors == ("pose", "hue", "scale")
+    for batch in sampler:
+        a, b = frames.index.loc[batch.first], frames.index.loc[batch.second]
+        for k in range(len(batch.first)):
+            ra, rb = (np.array(f["rotation"].iloc[k], np.float64).reshape(3, 3) for f in (a, b))
+            angle = np.arccos(np.clip((np.trace(rb @ ra.T) - 1) / 2, -1, 1))
+            hue = wrapped(b["hue"].iloc[k] - a["hue"].iloc[k])
+            scale = np.log(b["scale"].iloc[k] / a["scale"].iloc[k])
+            assert batch.delta[k] == pytest.approx([angle, hue, scale], abs=1e-4)
+
+
+def test_bad_samplers(tiny: FrameSet, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="multiple of the 4 processes"):
+        PairSampler(tiny.index, batch_size=6, world_size=4)
+    with pytest.raises(UserError, match="rank is 2"):
+        PairSampler(tiny.index, batch_size=6, world_size=2, rank=2)
+    single = make_frames(tiny_config(step=360.0, poses=("2d",)), tmp_path / "d", workers=1)
+    with pytest.raises(UserError, match="no pair to learn from"):
+        PairSampler(single.index, batch_size=6)

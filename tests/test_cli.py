@@ -1,0 +1,109 @@
+"""The command line as a user types it, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lie_ssl.cli import COMMANDS, main
+
+TINY = ["--classes", "car", "mug", "--instances", "3", "--step", "90", "--size", "16", "--workers", "1"]
+
+
+def lie_ssl(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "lie_ssl", *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def test_help_needs_no_heavy_package() -> None:
+    code = (
+        "import sys\nfrom lie_ssl.cli import main\nmain(['--help'])\n"
+        "heavy = {'torch', 'numba', 'pandas', 'pyarrow', 'trimesh', 'tyro'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    start = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "data make demo" in done.stdout
+    assert time.monotonic() - start < 5
+
+
+def test_import_is_quick() -> None:
+    code = "import time; t = time.perf_counter(); import lie_ssl; print(time.perf_counter() - t)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 1.0
+
+
+@pytest.mark.parametrize("words", list(COMMANDS), ids=" ".join)
+def test_every_command_has_help_with_an_example(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main([*words, "--help"])
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    assert "Example: lie-ssl" in text
+    assert "--help" in text
+
+
+@pytest.mark.parametrize("arguments", [["dtaa"], ["data", "mkae"], ["data", "make", "demmo"]])
+def test_a_misspelt_command_gets_a_hint(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert "did you mean" in capsys.readouterr().err
+
+
+def test_make_show_verify_export(tmp_path: Path) -> None:
+    data = tmp_path / "d"
+    made = lie_ssl("data", "make", "demo", "--out", data, *TINY)
+    assert made.returncode == 0, made.stderr
+    assert "48 frames of 6 instances in 2 classes" in made.stdout
+    card = json.loads((data / "card.json").read_text())
+    assert (card["recipe"], card["config"]["step"], card["size"]) == ("demo", 90.0, 16)
+    shown = lie_ssl("data", "show", data)
+    assert shown.returncode == 0, shown.stderr
+    names = {p.name for p in (data / "figures").iterdir()}
+    assert names == {"samples.png", "classes.png", "poses_2d.png", "poses_3d.png", "turning.gif"}
+    assert lie_ssl("data", "verify", data).returncode == 0
+    exported = lie_ssl("data", "export", data, "--out", tmp_path / "x")
+    assert exported.returncode == 0, exported.stderr
+    assert len(list((tmp_path / "x").rglob("*.png"))) == card["counts"]["distinct_frames"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--classes", "chiar"], "did you mean chair"),
+        (["--instances", "0"], "instances is 0"),
+        (["--step", "0"], "step is 0"),
+        (["--source", "folder"], "needs --path"),
+        (["--source", "folder", "--path", "/does/not/exist"], "/does/not/exist"),
+        (["--size", "0"], "size is 0"),
+        (["--scale", "0", "1"], "scale is"),
+        (["--test", "0.99"], "must leave instances for training"),
+    ],
+)
+def test_bad_settings_are_one_sentence(flags: list[str], words: str, tmp_path: Path) -> None:
+    done = lie_ssl("data", "make", "demo", "--out", tmp_path / "d", *flags)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not list(tmp_path.rglob("frames-*"))
+
+
+def test_verify_names_the_changed_file_and_fails(tmp_path: Path) -> None:
+    data = tmp_path / "d"
+    assert lie_ssl("data", "make", "demo", "--out", data, *TINY).returncode == 0
+    path = data / "frames-00001.bin"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    done = lie_ssl("data", "verify", data)
+    assert done.returncode == 2
+    assert "frames-00001.bin has changed" in done.stderr

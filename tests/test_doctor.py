@@ -1,0 +1,30 @@
+"""The doctor runs the parts and tells what to type."""
+
+from __future__ import annotations
+
+import pytest
+
+from lie_ssl.commands import doctor
+
+
+def test_what_is_needed_works() -> None:
+    findings = {f.name: f for f in doctor.examine()}
+    assert all(f.works for f in findings.values() if f.needed), findings
+    assert {"torch", "torchvision", "numba rasteriser", "Blender", "GPU", "Ray"} <= set(findings)
+    assert "drew a ball" in findings["numba rasteriser"].words
+
+
+def test_a_missing_part_says_what_to_type(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken() -> str:
+        raise RuntimeError("no such thing\nwith a second line")
+
+    monkeypatch.setattr(doctor, "CHECKS", [doctor.Check("part", broken, "type: pip install '.[part]'", needed=True)])
+    with pytest.raises(SystemExit) as stop:
+        doctor.doctor()
+    assert stop.value.code == 2
+    text = capsys.readouterr().out
+    assert "pip install '.[part]'" in text
+    assert "second line" not in text
+    assert "needed but not working: part" in text
