@@ -17,7 +17,11 @@ TINY = ["--classes", "car", "mug", "--instances", "3", "--step", "90", "--size",
 
 def lie_ssl(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "lie_ssl", *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-m", "lie_ssl", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
 
 

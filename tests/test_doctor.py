@@ -14,9 +14,7 @@ def test_what_is_needed_works() -> None:
     assert "drew a ball" in findings["numba rasteriser"].words
 
 
-def test_a_missing_part_says_what_to_type(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_part_says_what_to_type(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def broken() -> str:
         raise RuntimeError("no such thing\nwith a second line")
 

@@ -44,7 +44,8 @@ def test_a_mismatched_torchvision_is_cured(tmp_path: Path) -> None:
     # The same failure as the real one: the operator is looked up at import, and half of the package is loaded by then.
     (package / "part.py").write_text("")
     (package / "__init__.py").write_text(
-        "from torchvision import part\nimport torch\ntorch.library.register_fake('torchvision::nms')(lambda a, b, c: a)\n"
+        "from torchvision import part\nimport torch\n"
+        "torch.library.register_fake('torchvision::nms')(lambda a, b, c: a)\n"
     )
     code = """
 from lie_ssl.torchvision_cure import import_torchvision, is_cured

@@ -27,16 +27,16 @@ def test_round_trip(picture: np.ndarray) -> None:
 
 def test_a_plain_picture_costs_next_to_nothing() -> None:
     picture = np.full((224, 224, 3), 77, np.uint8)
-    assert len(encode(picture)) < 20
+    assert len(encode(picture)) < 40
     out = np.zeros_like(picture)
     decode(encode(picture), out)
     assert np.array_equal(out, picture)
 
 
-@pytest.mark.parametrize("damage", [lambda b: b[:5], lambda b: b[:-3], lambda b: b[:12] + b"\x00" * 20, lambda b: b""])
+@pytest.mark.parametrize("damage", [lambda b: b[:5], lambda b: b[:-3], lambda b: b[:6] + b"\x00" * 20, lambda b: b""])
 def test_damaged_bytes_are_one_sentence(damage: object) -> None:
     picture = np.random.default_rng(0).integers(0, 255, (9, 9, 3)).astype(np.uint8)
-    with pytest.raises(UserError, match="damaged|fit"):
+    with pytest.raises(UserError, match=r"damaged|fit"):
         decode(damage(encode(picture)), np.zeros_like(picture))  # type: ignore[operator]
 
 

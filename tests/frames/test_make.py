@@ -30,8 +30,8 @@ def content(folder: Path) -> dict[str, bytes]:
 def test_index_and_card(tiny: FrameSet) -> None:
     index = pd.read_parquet(tiny.folder / "index.parquet")
     assert {
-        "class", "instance", "pose", "angle", "rotation", "split", "diverse_rank", "licence", "duplicate_of", "elevation",
-        "light", "hue", "scale",
+        "class", "instance", "pose", "angle", "rotation", "split", "diverse_rank", "licence", "duplicate_of",
+        "elevation", "light", "hue", "scale",
     } <= set(index.columns)  # fmt: skip
     assert len(index) == 3 * 8 * 12
     assert set(index["pose"]) == {"2d", "3d"}
@@ -101,8 +101,8 @@ def test_killed_and_resumed_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_an_orphaned_worker_stops() -> None:
     """The workers of a killed parent do not go on for ever."""
     code = (
-        "import multiprocessing, time\nfrom lie_ssl.frames.make import _begin_worker\n"
-        "def work(pid):\n    _begin_worker(None)\n    import os\n    print(os.getpid(), flush=True)\n    time.sleep(600)\n"
+        "import multiprocessing, os, time\nfrom lie_ssl.frames.make import _begin_worker\n"
+        "def work(pid):\n    _begin_worker(None)\n    print(os.getpid(), flush=True)\n    time.sleep(600)\n"
         "if __name__ == '__main__':\n    p = multiprocessing.get_context('fork').Process(target=work, args=(0,))\n"
         "    p.start()\n    p.join()\n"
     )

@@ -20,9 +20,7 @@ def picture(seed: int, size: tuple[int, int] = (20, 20), mode: str = "RGB") -> b
     channels = {"RGB": 3, "L": 1, "RGBA": 4, "CMYK": 4}[mode]
     values = np.random.default_rng(seed).integers(0, 256, (size[1], size[0], channels)).astype(np.uint8)
     buffer = io.BytesIO()
-    Image.fromarray(values[..., 0] if channels == 1 else values, mode).save(
-        buffer, "tiff" if mode == "CMYK" else "png"
-    )
+    Image.fromarray(values[..., 0] if channels == 1 else values, mode).save(buffer, "tiff" if mode == "CMYK" else "png")
     return buffer.getvalue()
 
 

@@ -10,7 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lie_ssl.objects.shapes import (
-    Part, arc, ball, box, cylinder, ellipse, lathe, lift, loft, polygon, rectangle, rod, sheet, slab, spline, tube,
+    Part,
+    arc,
+    ball,
+    box,
+    cylinder,
+    ellipse,
+    lathe,
+    lift,
+    loft,
+    polygon,
+    rectangle,
+    rod,
+    sheet,
+    slab,
+    spline,
+    tube,
 )  # fmt: skip
 
 
@@ -56,9 +71,7 @@ def test_solids_are_closed_and_have_their_volume(name: str) -> None:
     assert volume(part) == pytest.approx(expected, rel=0.02)
 
 
-@given(
-    st.floats(-3, 3), st.floats(-180, 180), st.floats(0.2, 3), st.sampled_from(["x", "y", "z"]), st.integers(1, 6)
-)
+@given(st.floats(-3, 3), st.floats(-180, 180), st.floats(0.2, 3), st.sampled_from(["x", "y", "z"]), st.integers(1, 6))
 def test_moves_keep_the_volume(shift: float, angle: float, scale: float, axis: str, count: int) -> None:
     part = slab([(0, 0), (2, 0), (1, 1.5)], 0.5)
     once = volume(part)

@@ -23,7 +23,7 @@ CARD, INDEX = "card.json", "index.parquet"
 
 def versions() -> dict[str, str]:
     """Of everything that could change a pixel or a byte."""
-    packages = ("numpy", "numba", "pyarrow", "pillow", "trimesh")
+    packages = ("numpy", "numba", "pillow", "pyarrow", "trimesh", "zstandard")
     return {"lie_ssl": lie_ssl.__version__, "python": platform.python_version()} | {
         p: metadata.version(p) for p in packages
     }

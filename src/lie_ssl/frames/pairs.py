@@ -39,7 +39,8 @@ class PairBatch:
 
 def wrapped(degrees: NDArray[np.float64]) -> NDArray[np.float64]:
     """Any angle in degrees -> radians in (-pi, pi]. Wrapped before it is turned into radians, where 180 is exact."""
-    return np.radians(180 - np.mod(180 - degrees, 360))
+    radians: NDArray[np.float64] = np.radians(180 - np.mod(180 - degrees, 360))
+    return radians
 
 
 class Deltas:

@@ -97,7 +97,7 @@ class BlenderScene:
         matrix[:3, :3] = camera_matrix(view)
         self._object.matrix_world = Matrix(matrix.tolist())
         # A sun shines along its own -z, so its +z is turned towards the light.
-        towards = Vector(light_direction(view).tolist())
+        towards = Vector(light_direction(view.light).tolist())
         self._sun.matrix_world = towards.to_track_quat("Z", "Y").to_matrix().to_4x4()
         nodes.set_hue(self._hue, hue_matrix(view.hue))
         path = Path(self._file.name) / "frame.exr"

@@ -14,8 +14,17 @@ import math
 import numpy as np
 from numba import njit
 
-# Kinds of faces: flat and of one colour (shaded once a frame), with varying normals or colours, with a texture.
-ONE_COLOUR, VARYING, TEXTURED = 0, 1, 2
+# Kinds of faces, each with more to interpolate than the one before: flat and of one colour, curved and of one colour,
+# with a colour at each corner, with a texture.
+ONE_COLOUR, CURVED, VARYING, TEXTURED = 0, 1, 2, 3
+
+CAP = 1024  # fragments that are shaded together; a constant, so that the compiler knows the distance of the rows
+# The light: how bright a surface is in the shade, what the sky adds, the lamp, and its highlight.
+AMBIENT, SKY, KEY, HIGHLIGHT = np.float32(0.34), np.float32(0.12), np.float32(0.80), 0.6
+STEPS = np.float32(96)  # of brightness, from dark to full light
+RED_SHARE, GREEN_SHARE, BLUE_SHARE = np.float32(0.2126), np.float32(0.7152), np.float32(0.0722)
+# Plain literals would turn float32 arithmetic into float64.
+NONE, TINY, HALF, ONE = np.float32(0), np.float32(1e-24), np.float32(0.5), np.float32(1)
 
 
 @njit(cache=True, nogil=True)
@@ -42,7 +51,7 @@ def _alpha(textures, start, height, width, u, v):  # type: ignore[no-untyped-def
     return textures[start + row * width + column, 3]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _weights(planes, f, x, y):  # type: ignore[no-untyped-def]
     """Perspective-correct weights of a face's second and third corner at (x, y), clamped into the triangle."""
     depth = 1.0 / (planes[f, 0] + planes[f, 1] * x + planes[f, 2] * y)
@@ -51,7 +60,7 @@ def _weights(planes, f, x, y):  # type: ignore[no-untyped-def]
     return wb, wc
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def _set_plane(screen, a, b, c, planes, f):  # type: ignore[no-untyped-def]
     """Inverse depth, and the weight of the second and third corner times it, as linear functions of the screen."""
     ax, ay, aw = screen[a, 0], screen[a, 1], screen[a, 2]
@@ -73,23 +82,24 @@ def _set_plane(screen, a, b, c, planes, f):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def find_visible(  # type: ignore[no-untyped-def]
-    screen, faces, opacity, cutout, uv, texture, atlas, textures, planes, depth, visible, extent, factor
-):
+    screen, faces, hidden_back, surfaces, opacity, cutout, uv, texture, atlas, textures, planes, sides, depth, visible,
+    extent, factor,
+):  # fmt: skip
     """Fills `visible` (S, S) with face + 1 (0 for none). `planes` (F, 10) returns the linear functions of every face,
-    `extent` the touched rows and columns."""
+    `sides` (F + 1,) its smooth surface, negative where its back is seen, `extent` the touched rows and columns."""
     samples = depth.shape[0]
+    depths, seen = depth.reshape(-1), visible.reshape(-1)
     top, bottom, left, right = samples, -1, samples, -1
     for f in range(len(faces)):
         see_through = opacity[f] < 1.0
-        if see_through and opacity[f] <= 0.0:
-            continue
-        a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+        a, b, c = np.uint32(faces[f, 0]), np.uint32(faces[f, 1]), np.uint32(faces[f, 2])
         if screen[a, 2] <= 0.0 or screen[b, 2] <= 0.0 or screen[c, 2] <= 0.0:
             continue
         _set_plane(screen, a, b, c, planes, f)
-        if planes[f, 9] == 0.0:
+        # The screen's y runs down, so a face that is seen from its front has a negative area.
+        if planes[f, 9] == 0.0 or (hidden_back[f] and planes[f, 9] > 0.0):
             continue
-        origin, slope_x, slope_y = planes[f, 0], planes[f, 1], planes[f, 2]
+        sides[f + 1] = surfaces[f] if planes[f, 9] < 0.0 else -surfaces[f]
         # Corners from top to bottom, ties by x, so that an edge shared by two faces is walked in the same direction and
         # gives the same numbers: no gaps, no overlap.
         if screen[b, 1] < screen[a, 1] or (screen[b, 1] == screen[a, 1] and screen[b, 0] < screen[a, 0]):
@@ -99,12 +109,16 @@ def find_visible(  # type: ignore[no-untyped-def]
         if screen[c, 1] < screen[b, 1] or (screen[c, 1] == screen[b, 1] and screen[c, 0] < screen[b, 0]):
             b, c = c, b
         ax, ay, bx, by, cx, cy = screen[a, 0], screen[a, 1], screen[b, 0], screen[b, 1], screen[c, 0], screen[c, 1]
+        first = max(0, math.ceil(ay - 0.5))
+        last = min(samples, math.ceil(cy - 0.5))
+        if first >= last:
+            continue
         long_slope = (cx - ax) / (cy - ay) if cy > ay else 0.0
         upper_slope = (bx - ax) / (by - ay) if by > ay else 0.0
         lower_slope = (cx - bx) / (cy - by) if cy > by else 0.0
-        first = max(0, math.ceil(ay - 0.5))
-        last = min(samples, math.ceil(cy - 0.5))
+        origin, slope_x, slope_y = planes[f, 0], planes[f, 1], planes[f, 2]
         masked = see_through or cutout[f]
+        touched = False
         for row in range(first, last):
             y = row + 0.5
             x0 = ax + long_slope * (y - ay)
@@ -115,22 +129,22 @@ def find_visible(  # type: ignore[no-untyped-def]
             end = min(samples, math.ceil(x1 - 0.5))
             if begin >= end:
                 continue
-            top, bottom = min(top, row), max(bottom, row)
+            touched = True
             left, right = min(left, begin), max(right, end - 1)
             base = origin + slope_y * y + 0.5 * slope_x
+            place = np.uint32(row * samples)
             if not masked:
-                # Slices indexed from zero let the compiler use wide instructions.
-                depths, faces_seen = depth[row, begin:end], visible[row, begin:end]
-                base += slope_x * begin
-                for k in range(len(depths)):
-                    near = np.float32(base + slope_x * k)
-                    if near > depths[k]:
-                        depths[k] = near
-                        faces_seen[k] = f + 1
+                for column in range(begin, end):
+                    near = np.float32(base + slope_x * column)
+                    at = place + np.uint32(column)
+                    if near > depths[at]:
+                        depths[at] = near
+                        seen[at] = f + 1
             else:
                 for column in range(begin, end):
                     near = np.float32(base + slope_x * column)
-                    if near <= depth[row, column]:
+                    at = place + np.uint32(column)
+                    if near <= depths[at]:
                         continue
                     # A see-through face covers its share of each pixel's samples: the same ones in every pixel, so that
                     # no pattern shows.
@@ -145,8 +159,10 @@ def find_visible(  # type: ignore[no-untyped-def]
                         t = texture[f]
                         if _alpha(textures, atlas[t, 0], atlas[t, 1], atlas[t, 2], u, v) < 0.5:
                             continue
-                    depth[row, column] = near
-                    visible[row, column] = f + 1
+                    depths[at] = near
+                    seen[at] = f + 1
+        if touched:
+            top, bottom = min(top, first), max(bottom, last - 1)
     extent[0], extent[1], extent[2], extent[3] = top, bottom, left, right
 
 
@@ -168,121 +184,170 @@ def _texel(textures, start, height, width, u, v):  # type: ignore[no-untyped-def
     )
 
 
-@njit(cache=True, nogil=True)
-def _surface(f, x, y, planes, corners, kind, texture, atlas, textures, lamps, recolour):  # type: ignore[no-untyped-def]
-    """Linear red, green and blue of face `f` at the sample (x, y): two-sided Blinn-Phong.
+@njit(cache=True, nogil=True, inline="always")
+def _interpolate(n, faces, xs, ys, planes, corners, kinds, texture, atlas, textures, work):  # type: ignore[no-untyped-def]
+    """Normal, colour and shine of `n` fragments, into the first rows of `work`."""
+    for k in range(n):
+        f = faces[k]
+        wa, wb, wc = 1.0, 0.0, 0.0
+        if kinds[f] != ONE_COLOUR:
+            wb, wc = _weights(planes, f, xs[k], ys[k])
+            wa = 1.0 - wb - wc
+        nx = wa * corners[f, 0] + wb * corners[f, 3] + wc * corners[f, 6]
+        ny = wa * corners[f, 1] + wb * corners[f, 4] + wc * corners[f, 7]
+        nz = wa * corners[f, 2] + wb * corners[f, 5] + wc * corners[f, 8]
+        if planes[f, 9] > 0.0:  # seen from the back
+            nx, ny, nz = -nx, -ny, -nz
+        red, green, blue = corners[f, 9], corners[f, 10], corners[f, 11]
+        if kinds[f] >= VARYING:
+            red = wa * corners[f, 9] + wb * corners[f, 12] + wc * corners[f, 15]
+            green = wa * corners[f, 10] + wb * corners[f, 13] + wc * corners[f, 16]
+            blue = wa * corners[f, 11] + wb * corners[f, 14] + wc * corners[f, 17]
+        if kinds[f] == TEXTURED:
+            u = wa * corners[f, 18] + wb * corners[f, 20] + wc * corners[f, 22]
+            v = wa * corners[f, 19] + wb * corners[f, 21] + wc * corners[f, 23]
+            t = texture[f]
+            texel = _texel(textures, atlas[t, 0], atlas[t, 1], atlas[t, 2], u, v)
+            red, green, blue = red * texel[0], green * texel[1], blue * texel[2]
+        work[k], work[CAP + k], work[2 * CAP + k] = nx, ny, nz
+        work[3 * CAP + k], work[4 * CAP + k], work[5 * CAP + k] = red, green, blue
+        work[6 * CAP + k] = corners[f, 24]
 
-    A row of `corners` (F, 28) holds three normals, three colours, three uv, the shine and the normal of the face.
+
+@njit(cache=True, nogil=True, inline="always")
+def _light(n, lamps, recolour, work):  # type: ignore[no-untyped-def]
+    """Two-sided Blinn-Phong on `n` fragments, all at once: colours in `work` become lit ones.
+
+    The rows of `work` lie a constant apart and everything is float32, so that the compiler uses wide instructions.
     """
-    wb, wc = 0.0, 0.0
-    if kind != ONE_COLOUR:
-        wb, wc = _weights(planes, f, x, y)
-    wa = 1.0 - wb - wc
-    nx = wa * corners[f, 0] + wb * corners[f, 3] + wc * corners[f, 6]
-    ny = wa * corners[f, 1] + wb * corners[f, 4] + wc * corners[f, 7]
-    nz = wa * corners[f, 2] + wb * corners[f, 5] + wc * corners[f, 8]
-    # The normal is turned to the side of the surface that the camera sees; a face with a negative area is turned away.
-    facing = corners[f, 25] * nx + corners[f, 26] * ny + corners[f, 27] * nz
-    length = 1.0 / max(math.sqrt(nx * nx + ny * ny + nz * nz), 1e-12)
-    if (facing >= 0.0) != (planes[f, 9] < 0.0):
-        length = -length
-    nx, ny, nz = nx * length, ny * length, nz * length
-    red = wa * corners[f, 9] + wb * corners[f, 12] + wc * corners[f, 15]
-    green = wa * corners[f, 10] + wb * corners[f, 13] + wc * corners[f, 16]
-    blue = wa * corners[f, 11] + wb * corners[f, 14] + wc * corners[f, 17]
-    if kind == TEXTURED:
-        u = wa * corners[f, 18] + wb * corners[f, 20] + wc * corners[f, 22]
-        v = wa * corners[f, 19] + wb * corners[f, 21] + wc * corners[f, 23]
-        t = texture[f]
-        texel = _texel(textures, atlas[t, 0], atlas[t, 1], atlas[t, 2], u, v)
-        red, green, blue = red * texel[0], green * texel[1], blue * texel[2]
     if recolour:
-        red, green, blue = (
-            max(lamps[3, 0] * red + lamps[3, 1] * green + lamps[3, 2] * blue, 0.0),
-            max(lamps[4, 0] * red + lamps[4, 1] * green + lamps[4, 2] * blue, 0.0),
-            max(lamps[5, 0] * red + lamps[5, 1] * green + lamps[5, 2] * blue, 0.0),
-        )
-    diffuse = nx * lamps[0, 0] + ny * lamps[0, 1] + nz * lamps[0, 2]
-    gloss = max(nx * lamps[1, 0] + ny * lamps[1, 1] + nz * lamps[1, 2], 0.0)
-    sky = nx * lamps[2, 0] + ny * lamps[2, 1] + nz * lamps[2, 2]
-    lit = 0.34 + 0.12 * sky + 0.80 * max(diffuse, 0.0)
-    gloss *= gloss  # the 32nd power by squaring: `pow` differs between machines
-    gloss *= gloss
-    gloss *= gloss
-    gloss *= gloss
-    gloss *= gloss
-    highlight = 0.6 * corners[f, 24] * gloss
-    return min(red * lit + highlight, 1.0), min(green * lit + highlight, 1.0), min(blue * lit + highlight, 1.0)
+        for k in range(n):
+            red, green, blue = work[3 * CAP + k], work[4 * CAP + k], work[5 * CAP + k]
+            work[3 * CAP + k] = max(lamps[3, 0] * red + lamps[3, 1] * green + lamps[3, 2] * blue, NONE)
+            work[4 * CAP + k] = max(lamps[4, 0] * red + lamps[4, 1] * green + lamps[4, 2] * blue, NONE)
+            work[5 * CAP + k] = max(lamps[5, 0] * red + lamps[5, 1] * green + lamps[5, 2] * blue, NONE)
+    lx, ly, lz = lamps[0, 0], lamps[0, 1], lamps[0, 2]
+    hx, hy, hz = lamps[1, 0], lamps[1, 1], lamps[1, 2]
+    ux, uy, uz = lamps[2, 0], lamps[2, 1], lamps[2, 2]
+    for k in range(n):
+        nx, ny, nz = work[k], work[CAP + k], work[2 * CAP + k]
+        length = ONE / math.sqrt(max(nx * nx + ny * ny + nz * nz, TINY))
+        diffuse = max((nx * lx + ny * ly + nz * lz) * length, NONE)
+        gloss = max((nx * hx + ny * hy + nz * hz) * length, NONE)
+        sky = (nx * ux + ny * uy + nz * uz) * length
+        # In steps that 8 bits can hardly show: all three channels then change at the same places, and the stored frames
+        # are an eighth smaller.
+        lit = np.floor((AMBIENT + SKY * sky + KEY * diffuse) * STEPS + HALF) / STEPS
+        gloss *= gloss  # the 16th power by squaring: `pow` differs between machines
+        gloss *= gloss
+        gloss *= gloss
+        gloss *= gloss
+        root = np.floor(work[6 * CAP + k] * gloss * STEPS + HALF) / STEPS
+        highlight = root * root
+        work[3 * CAP + k] = min(work[3 * CAP + k] * lit + highlight, ONE)
+        work[4 * CAP + k] = min(work[4 * CAP + k] * lit + highlight, ONE)
+        work[5 * CAP + k] = min(work[5 * CAP + k] * lit + highlight, ONE)
 
 
 @njit(cache=True, nogil=True)
 def shade(  # type: ignore[no-untyped-def]
-    planes, corners, kinds, texture, atlas, textures, lamps, recolour, background, palette, visible, extent, encode, out
-):
-    """Averages every touched pixel of `visible` into `out` (N, N, C).
+    planes, corners, kinds, sides, texture, atlas, textures, lamps, recolour, background, work, visible, extent,
+    encode, out,
+):  # fmt: skip
+    """Averages every touched pixel of `visible` into `out` (N, N, C); a surface is shaded once in a pixel it shows in.
 
-    `palette` (F, 4) keeps the colours of faces that have only one, and whether they are known yet.
-
-    `lamps` (6, 3), in object axes: direction of the light, of the highlight, upwards, and the hue's matrix.
+    `sides` (F + 1,) tells the visible side of its smooth surface for every face, 0 for the background. `lamps` (6, 3),
+    in object axes: direction of the light, of the highlight, upwards, and the hue's matrix. `work` (7 * CAP,) is
+    scratch space.
     """
-    channels = out.shape[2]
-    factor = visible.shape[0] // out.shape[0]
-    scale = (len(encode) - 1) / (factor * factor)
-    palette[:, 3] = 0.0
+    size, channels = out.shape[1], out.shape[2]
+    samples = visible.shape[0]
+    factor = samples // size
+    scale = np.float32((len(encode) - 1) / (factor * factor))
+    seen = visible.reshape(-1)
+    faces, columns = np.empty(CAP, np.uint32), np.empty(CAP, np.uint32)
+    xs, ys, counts = np.empty(CAP), np.empty(CAP), np.empty(CAP, np.float32)
+    totals = np.zeros((3, size), np.float32)
+    touched = np.zeros(size, np.bool_)
+    first_column, last_column = extent[2] // factor, extent[3] // factor + 1
     for row in range(extent[0] // factor, extent[1] // factor + 1):
-        for column in range(extent[2] // factor, extent[3] // factor + 1):
-            x0, y0 = column * factor, row * factor
-            face = visible[y0, x0]
+        n = 0
+        y0 = row * factor
+        for column in range(first_column, last_column):
+            corner = np.uint32(y0 * samples + column * factor)
+            face = np.uint32(seen[corner])
+            surface = sides[face]
             same = True
             for i in range(factor):
                 for j in range(factor):
-                    if visible[y0 + i, x0 + j] != face:
-                        same = False
-            if same and face == 0:
+                    other = np.uint32(seen[corner + np.uint32(i * samples + j)])
+                    same &= sides[other] == surface
+            if same and surface == 0:
                 continue
-            total_red, total_green, total_blue = 0.0, 0.0, 0.0
+            touched[column] = True
+            if n + factor * factor > CAP:
+                _interpolate(n, faces, xs, ys, planes, corners, kinds, texture, atlas, textures, work)
+                _light(n, lamps, recolour, work)
+                _add(n, columns, counts, work, totals)
+                n = 0
+            if same:
+                faces[n], columns[n] = face - np.uint32(1), column
+                xs[n], ys[n], counts[n] = column * factor + 0.5 * factor, y0 + 0.5 * factor, factor * factor
+                n += 1
+                continue
             done = np.uint64(0)  # one bit a sample
             for i in range(factor):
                 for j in range(factor):
                     if done >> np.uint64(i * factor + j) & np.uint64(1):
                         continue
-                    face = visible[y0 + i, x0 + j]
+                    face = np.uint32(seen[corner + np.uint32(i * samples + j)])
+                    surface = sides[face]
                     count, x, y = 0, 0, 0
                     for p in range(i, factor):
                         for q in range(factor):
-                            if visible[y0 + p, x0 + q] == face:
+                            if sides[np.uint32(seen[corner + np.uint32(p * samples + q)])] == surface:
                                 done |= np.uint64(1) << np.uint64(p * factor + q)
                                 count += 1
                                 x += q
                                 y += p
-                    f = face - 1
-                    if face == 0:
-                        red, green, blue = background[0], background[1], background[2]
-                    elif palette[f, 3] == 1.0:
-                        red, green, blue = palette[f, 0], palette[f, 1], palette[f, 2]
+                    if surface == 0:
+                        for c in range(3):
+                            totals[c, column] += background[c] * np.float32(count)
                     else:
-                        red, green, blue = _surface(
-                            f, x0 + x / count + 0.5, y0 + y / count + 0.5, planes, corners, kinds[f], texture, atlas,
-                            textures, lamps, recolour,
-                        )  # fmt: skip
-                        if kinds[f] == ONE_COLOUR:
-                            palette[f, 0], palette[f, 1], palette[f, 2], palette[f, 3] = red, green, blue, 1.0
-                    total_red += red * count
-                    total_green += green * count
-                    total_blue += blue * count
-            if channels == 3:
-                out[row, column, 0] = encode[int(total_red * scale + 0.5)]
-                out[row, column, 1] = encode[int(total_green * scale + 0.5)]
-                out[row, column, 2] = encode[int(total_blue * scale + 0.5)]
-            else:
-                luminance = 0.2126 * total_red + 0.7152 * total_green + 0.0722 * total_blue
-                out[row, column, 0] = encode[int(luminance * scale + 0.5)]
+                        faces[n], columns[n] = face - np.uint32(1), column
+                        xs[n], ys[n] = column * factor + x / count + 0.5, y0 + y / count + 0.5
+                        counts[n] = count
+                        n += 1
+        _interpolate(n, faces, xs, ys, planes, corners, kinds, texture, atlas, textures, work)
+        _light(n, lamps, recolour, work)
+        _add(n, columns, counts, work, totals)
+        for column in range(first_column, last_column):
+            if touched[column]:
+                touched[column] = False
+                red, green, blue = totals[0, column], totals[1, column], totals[2, column]
+                totals[0, column], totals[1, column], totals[2, column] = NONE, NONE, NONE
+                if channels == 3:
+                    out[row, column, 0] = encode[np.uint32(red * scale + HALF)]
+                    out[row, column, 1] = encode[np.uint32(green * scale + HALF)]
+                    out[row, column, 2] = encode[np.uint32(blue * scale + HALF)]
+                else:
+                    luminance = RED_SHARE * red + GREEN_SHARE * green + BLUE_SHARE * blue
+                    out[row, column, 0] = encode[np.uint32(luminance * scale + HALF)]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _add(n, columns, counts, work, totals):  # type: ignore[no-untyped-def]
+    """Adds `n` lit fragments to the sums of their pixels."""
+    for k in range(n):
+        column = columns[k]
+        totals[0, column] += work[3 * CAP + k] * counts[k]
+        totals[1, column] += work[4 * CAP + k] * counts[k]
+        totals[2, column] += work[5 * CAP + k] * counts[k]
 
 
 @njit(cache=True, nogil=True)
 def clear(depth, visible, extent):  # type: ignore[no-untyped-def]
     """Empties the part of the buffers that the last frame touched."""
     for row in range(extent[0], extent[1] + 1):
-        for column in range(extent[2], extent[3] + 1):
-            depth[row, column] = 0.0
-            visible[row, column] = 0
+        depth[row, extent[2] : extent[3] + 1] = 0.0
+        visible[row, extent[2] : extent[3] + 1] = 0

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lie_ssl.objects.mesh import Mesh
 from lie_ssl.render import kernels
+from lie_ssl.render.surfaces import hidden_backs, smooth_surfaces
 from lie_ssl.render.view import RenderSettings, View, camera_matrix, hue_matrix, light_direction
 
 DType = Literal["uint8", "float32"]
@@ -42,12 +43,15 @@ class Rasteriser:
         self._extent = np.array([0, -1, 0, -1], np.int64)
         self._screen = np.empty((len(mesh.vertices), 3))
         self._planes = np.zeros((len(mesh.faces), 10))
-        self._palette = np.zeros((len(mesh.faces), 4))
-        self._corners, self._kinds = _surfaces(mesh)
+        self._work = np.empty(7 * kernels.CAP, np.float32)
+        self._corners, self._kinds = _corner_rows(mesh)
+        self._surfaces = smooth_surfaces(mesh)
+        self._sides = np.zeros(len(mesh.faces) + 1, np.int32)
+        self._hidden_back = hidden_backs(mesh)
         self._atlas, self._texels = _pack(mesh.textures)
         has_holes = np.array([bool((t[..., 3] < 128).any()) for t in mesh.textures] + [False])
         self._cutout = has_holes[mesh.texture]  # the last entry answers for texture -1
-        self._background = srgb_to_linear(np.array(settings.background)).astype(np.float64)
+        self._background = srgb_to_linear(np.array(settings.background))
         self._encode = _encoding(dtype)
         # A copy of a whole picture is many times faster than filling in one pixel over and over.
         self._empty = np.broadcast_to(
@@ -64,12 +68,12 @@ class Rasteriser:
         kernels.clear(self._depth, self._visible, self._extent)
         kernels.project(m.vertices, matrix, s.distance, s.focal, s.size * s.supersample / 2, self._screen)
         kernels.find_visible(
-            self._screen, m.faces, m.opacity, self._cutout, m.uv, m.texture, self._atlas, self._texels,
-            self._planes, self._depth, self._visible, self._extent, s.supersample,
+            self._screen, m.faces, self._hidden_back, self._surfaces, m.opacity, self._cutout, m.uv, m.texture,
+            self._atlas, self._texels, self._planes, self._sides, self._depth, self._visible, self._extent, s.supersample,
         )  # fmt: skip
         kernels.shade(
-            self._planes, self._corners, self._kinds, m.texture, self._atlas, self._texels, _lamps(view, matrix),
-            view.hue % 360 != 0, self._background, self._palette, self._visible, self._extent, self._encode, out,
+            self._planes, self._corners, self._kinds, self._sides, m.texture, self._atlas, self._texels,
+            _lamps(view, matrix), view.hue % 360 != 0, self._background, self._work, self._visible, self._extent, self._encode, out,
         )  # fmt: skip
         return out
 
@@ -90,30 +94,43 @@ def rasterise(mesh: Mesh, views: Sequence[View], settings: RenderSettings, dtype
     return out
 
 
-def _surfaces(mesh: Mesh) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
-    """What shading needs: (F, 28) rows of normals, linear colours, uv, shine and face normal; (F,) kinds of faces."""
+def _corner_rows(mesh: Mesh) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+    """What shading needs: (F, 25) rows of normals, linear colours, uv and root of the highlight; (F,) kinds of faces.
+
+    Surfaces are two-sided, so the normals are turned to the front of their face here, and to the camera when drawn.
+    """
     n = len(mesh.faces)
     a, b, c = (mesh.vertices[mesh.faces[:, i]].astype(np.float64) for i in range(3))
-    columns = [mesh.normals, srgb_to_linear(mesh.colours), mesh.uv, mesh.shine, np.cross(b - a, c - a)]
+    behind = np.einsum("fki,fi->fk", mesh.normals, np.cross(b - a, c - a)) < 0
+    normals = np.where(behind[..., None], -mesh.normals, mesh.normals)
+    columns = [normals, srgb_to_linear(mesh.colours), mesh.uv, np.sqrt(kernels.HIGHLIGHT * mesh.shine)]
     corners = np.concatenate([np.asarray(x, np.float32).reshape(n, -1) for x in columns], axis=1)
     flat = (mesh.normals == mesh.normals[:, :1]).all(axis=(1, 2))
     plain = (mesh.colours == mesh.colours[:, :1]).all(axis=(1, 2))
-    kinds = np.where(flat & plain, kernels.ONE_COLOUR, kernels.VARYING)
+    kinds = np.where(plain, np.where(flat, kernels.ONE_COLOUR, kernels.CURVED), kernels.VARYING)
     return np.ascontiguousarray(corners), np.where(mesh.texture >= 0, kernels.TEXTURED, kinds).astype(np.uint8)
 
 
-def _lamps(view: View, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+def _lamps(view: View, matrix: NDArray[np.float64]) -> NDArray[np.float32]:
     """(6, 3) directions of the light, the highlight and the sky, and the matrix of the hue.
 
     The directions are turned into object axes once, in place of every normal into camera axes.
     """
-    light = light_direction(view)
-    half_way = light + np.array([0.0, 0.0, 1.0])
-    directions = np.stack([light, half_way / np.sqrt((half_way**2).sum()), np.array([0.0, 1.0, 0.0])])
+    directions = _directions(view.light)
     back = matrix / view.scale
+    lamps = np.empty((6, 3), np.float32)
     # Written out: a BLAS product may round differently on another processor.
-    turned = directions[:, :1] * back[0] + directions[:, 1:2] * back[1] + directions[:, 2:] * back[2]
-    return np.concatenate([turned, hue_matrix(view.hue)])
+    lamps[:3] = directions[:, :1] * back[0] + directions[:, 1:2] * back[1] + directions[:, 2:] * back[2]
+    lamps[3:] = hue_matrix(view.hue)
+    return lamps
+
+
+@lru_cache(maxsize=64)
+def _directions(turned: float) -> NDArray[np.float64]:
+    """(3, 3) towards the lamp, half-way between lamp and camera, and upwards, in camera axes."""
+    light = light_direction(turned)
+    half_way = light + np.array([0.0, 0.0, 1.0])
+    return np.stack([light, half_way / np.sqrt((half_way**2).sum()), np.array([0.0, 1.0, 0.0])])
 
 
 def _pack(textures: Sequence[NDArray[np.uint8]]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:

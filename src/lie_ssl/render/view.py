@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,14 +75,22 @@ def turn(axis: int, degrees: float) -> Matrix:
 
 def camera_matrix(view: View) -> Matrix:
     """(3, 3) from object axes to camera axes (x right, y up, z towards the viewer), size included."""
-    typical = turn(0, TYPICAL_ELEVATION + view.elevation) @ turn(1, TYPICAL_AZIMUTH)
-    return view.scale * (np.asarray(view.rotation, np.float64) @ typical)
+    return view.scale * (np.asarray(view.rotation, np.float64) @ _typical(view.elevation))
 
 
-def light_direction(view: View) -> Matrix:
-    """(3,) unit vector towards the light, in camera axes: the lamp stands with the camera, not with the object."""
+@lru_cache(maxsize=64)
+def _typical(elevation: float) -> Matrix:
+    return turn(0, TYPICAL_ELEVATION + elevation) @ turn(1, TYPICAL_AZIMUTH)
+
+
+@lru_cache(maxsize=64)
+def light_direction(light: float) -> Matrix:
+    """(3,) unit vector towards the lamp, in camera axes: it stands with the camera, not with the object.
+
+    `light` turns it about the vertical axis, in degrees.
+    """
     key = np.array([-0.45, 0.7, 0.85])
-    direction: Matrix = turn(1, view.light) @ (key / np.linalg.norm(key))
+    direction: Matrix = turn(1, light) @ (key / np.linalg.norm(key))
     return direction
 
 
