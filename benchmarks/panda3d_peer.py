@@ -122,7 +122,7 @@ def _node(core: Any, mesh: Mesh) -> Any:
 
 
 def _light_pixels(core: Any, root: Any) -> None:
-    towards = light_direction(View())
+    towards = light_direction(0.0)
     half_way = towards + np.array([0.0, 0.0, 1.0])
     root.set_shader(core.Shader.make(core.Shader.SL_GLSL, VERTEX, FRAGMENT))
     root.set_shader_input("light", core.LVector3(*towards))
@@ -139,6 +139,6 @@ def _light_vertices(core: Any, root: Any, white: bool) -> None:
     ambient, sun = core.AmbientLight("ambient"), core.DirectionalLight("sun")
     ambient.set_color((0.45, 0.45, 0.45, 1))
     sun.set_color((0.55, 0.55, 0.55, 1))
-    sun.set_direction(core.LVector3(*-light_direction(View())))
+    sun.set_direction(core.LVector3(*-light_direction(0.0)))
     for lamp in (ambient, sun):
         root.set_light(root.attach_new_node(lamp))

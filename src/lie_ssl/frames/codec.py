@@ -32,7 +32,7 @@ _contexts = _Contexts()
 
 def encode(picture: NDArray[np.uint8]) -> bytes:
     """(H, W, C) uint8 -> bytes."""
-    return _contexts.compressor.compress(memoryview(np.ascontiguousarray(picture)))
+    return _contexts.compressor.compress(np.ascontiguousarray(picture).data)
 
 
 def decode(blob: Any, out: NDArray[np.uint8]) -> None:

@@ -27,7 +27,7 @@ RED_SHARE, GREEN_SHARE, BLUE_SHARE = np.float32(0.2126), np.float32(0.7152), np.
 NONE, TINY, HALF, ONE = np.float32(0), np.float32(1e-24), np.float32(0.5), np.float32(1)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def project(vertices, matrix, distance, focal, half, screen):  # type: ignore[no-untyped-def]
     """(V, 3) points to (V, 3) screen: x and y in samples (y down), and the inverse of the depth."""
     m00, m01, m02 = matrix[0, 0], matrix[0, 1], matrix[0, 2]
@@ -42,7 +42,7 @@ def project(vertices, matrix, distance, focal, half, screen):  # type: ignore[no
         screen[i, 2] = inverse
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _alpha(textures, start, height, width, u, v):  # type: ignore[no-untyped-def]
     column = int((u - math.floor(u)) * width)
     row = int((1.0 - (v - math.floor(v))) * height)
@@ -51,7 +51,7 @@ def _alpha(textures, start, height, width, u, v):  # type: ignore[no-untyped-def
     return textures[start + row * width + column, 3]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def _weights(planes, f, x, y):  # type: ignore[no-untyped-def]
     """Perspective-correct weights of a face's second and third corner at (x, y), clamped into the triangle."""
     depth = 1.0 / (planes[f, 0] + planes[f, 1] * x + planes[f, 2] * y)
@@ -60,16 +60,12 @@ def _weights(planes, f, x, y):  # type: ignore[no-untyped-def]
     return wb, wc
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _set_plane(screen, a, b, c, planes, f):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+def _set_plane(screen, a, b, c, area, planes, f):  # type: ignore[no-untyped-def]
     """Inverse depth, and the weight of the second and third corner times it, as linear functions of the screen."""
     ax, ay, aw = screen[a, 0], screen[a, 1], screen[a, 2]
     bx, by, bw = screen[b, 0] - ax, screen[b, 1] - ay, screen[b, 2]
     cx, cy, cw = screen[c, 0] - ax, screen[c, 1] - ay, screen[c, 2]
-    area = bx * cy - by * cx
-    planes[f, 9] = area
-    if area == 0.0:
-        return
     scale = 1.0 / area
     planes[f, 1] = ((bw - aw) * cy - (cw - aw) * by) * scale
     planes[f, 2] = ((cw - aw) * bx - (bw - aw) * cx) * scale
@@ -78,9 +74,10 @@ def _set_plane(screen, a, b, c, planes, f):  # type: ignore[no-untyped-def]
     planes[f, 3] = -planes[f, 4] * ax - planes[f, 5] * ay
     planes[f, 7], planes[f, 8] = -by * cw * scale, bx * cw * scale
     planes[f, 6] = -planes[f, 7] * ax - planes[f, 8] * ay
+    planes[f, 9] = area
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def find_visible(  # type: ignore[no-untyped-def]
     screen, faces, hidden_back, surfaces, opacity, cutout, uv, texture, atlas, textures, planes, sides, depth, visible,
     extent, factor,
@@ -95,11 +92,13 @@ def find_visible(  # type: ignore[no-untyped-def]
         a, b, c = np.uint32(faces[f, 0]), np.uint32(faces[f, 1]), np.uint32(faces[f, 2])
         if screen[a, 2] <= 0.0 or screen[b, 2] <= 0.0 or screen[c, 2] <= 0.0:
             continue
-        _set_plane(screen, a, b, c, planes, f)
-        # The screen's y runs down, so a face that is seen from its front has a negative area.
-        if planes[f, 9] == 0.0 or (hidden_back[f] and planes[f, 9] > 0.0):
+        # Twice the area. The screen's y runs down, so a face that is seen from its front has a negative one.
+        area = (screen[b, 0] - screen[a, 0]) * (screen[c, 1] - screen[a, 1])
+        area -= (screen[b, 1] - screen[a, 1]) * (screen[c, 0] - screen[a, 0])
+        if area == 0.0 or (area > 0.0 and hidden_back[f]):
             continue
-        sides[f + 1] = surfaces[f] if planes[f, 9] < 0.0 else -surfaces[f]
+        _set_plane(screen, a, b, c, area, planes, f)
+        sides[f + 1] = surfaces[f] if area < 0.0 else -surfaces[f]
         # Corners from top to bottom, ties by x, so that an edge shared by two faces is walked in the same direction and
         # gives the same numbers: no gaps, no overlap.
         if screen[b, 1] < screen[a, 1] or (screen[b, 1] == screen[a, 1] and screen[b, 0] < screen[a, 0]):
@@ -166,7 +165,7 @@ def find_visible(  # type: ignore[no-untyped-def]
     extent[0], extent[1], extent[2], extent[3] = top, bottom, left, right
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _texel(textures, start, height, width, u, v):  # type: ignore[no-untyped-def]
     """Bilinear look-up in a repeating picture: red, green, blue."""
     x = (u - math.floor(u)) * width - 0.5
@@ -184,15 +183,16 @@ def _texel(textures, start, height, width, u, v):  # type: ignore[no-untyped-def
     )
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def _interpolate(n, faces, xs, ys, planes, corners, kinds, texture, atlas, textures, work):  # type: ignore[no-untyped-def]
     """Normal, colour and shine of `n` fragments, into the first rows of `work`."""
     for k in range(n):
         f = faces[k]
-        wa, wb, wc = 1.0, 0.0, 0.0
+        wa, wb, wc = ONE, NONE, NONE
         if kinds[f] != ONE_COLOUR:
-            wb, wc = _weights(planes, f, xs[k], ys[k])
-            wa = 1.0 - wb - wc
+            second, third = _weights(planes, f, xs[k], ys[k])
+            wb, wc = np.float32(second), np.float32(third)
+            wa = ONE - wb - wc
         nx = wa * corners[f, 0] + wb * corners[f, 3] + wc * corners[f, 6]
         ny = wa * corners[f, 1] + wb * corners[f, 4] + wc * corners[f, 7]
         nz = wa * corners[f, 2] + wb * corners[f, 5] + wc * corners[f, 8]
@@ -214,7 +214,7 @@ def _interpolate(n, faces, xs, ys, planes, corners, kinds, texture, atlas, textu
         work[6 * CAP + k] = corners[f, 24]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def _light(n, lamps, recolour, work):  # type: ignore[no-untyped-def]
     """Two-sided Blinn-Phong on `n` fragments, all at once: colours in `work` become lit ones.
 
@@ -249,7 +249,7 @@ def _light(n, lamps, recolour, work):  # type: ignore[no-untyped-def]
         work[5 * CAP + k] = min(work[5 * CAP + k] * lit + highlight, ONE)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def shade(  # type: ignore[no-untyped-def]
     planes, corners, kinds, sides, texture, atlas, textures, lamps, recolour, background, work, visible, extent,
     encode, out,
@@ -277,11 +277,17 @@ def shade(  # type: ignore[no-untyped-def]
             corner = np.uint32(y0 * samples + column * factor)
             face = np.uint32(seen[corner])
             surface = sides[face]
-            same = True
-            for i in range(factor):
-                for j in range(factor):
-                    other = np.uint32(seen[corner + np.uint32(i * samples + j)])
-                    same &= sides[other] == surface
+            if factor == 2:  # the common case, without loops
+                below = corner + np.uint32(samples)
+                same = sides[np.uint32(seen[corner + np.uint32(1)])] == surface
+                same &= sides[np.uint32(seen[below])] == surface
+                same &= sides[np.uint32(seen[below + np.uint32(1)])] == surface
+            else:
+                same = True
+                for i in range(factor):
+                    for j in range(factor):
+                        other = np.uint32(seen[corner + np.uint32(i * samples + j)])
+                        same &= sides[other] == surface
             if same and surface == 0:
                 continue
             touched[column] = True
@@ -335,7 +341,7 @@ def shade(  # type: ignore[no-untyped-def]
                     out[row, column, 0] = encode[np.uint32(luminance * scale + HALF)]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True, inline="always", error_model="numpy")
 def _add(n, columns, counts, work, totals):  # type: ignore[no-untyped-def]
     """Adds `n` lit fragments to the sums of their pixels."""
     for k in range(n):
@@ -345,9 +351,35 @@ def _add(n, columns, counts, work, totals):  # type: ignore[no-untyped-def]
         totals[2, column] += work[5 * CAP + k] * counts[k]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def clear(depth, visible, extent):  # type: ignore[no-untyped-def]
     """Empties the part of the buffers that the last frame touched."""
     for row in range(extent[0], extent[1] + 1):
         depth[row, extent[2] : extent[3] + 1] = 0.0
         visible[row, extent[2] : extent[3] + 1] = 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def draw(  # type: ignore[no-untyped-def]
+    vertices, faces, hidden_back, surfaces, opacity, cutout, uv, texture, atlas, textures, corners, kinds, matrix, scale,
+    directions, hue, recolour, distance, focal, factor, background, screen, planes, sides, depth, visible, extent, work,
+    encode, out,
+):  # fmt: skip
+    """A whole frame, from the buffers of the last one to the picture. One call, because each costs some microseconds."""
+    clear(depth, visible, extent)
+    project(vertices, matrix, distance, focal, visible.shape[0] / 2, screen)
+    find_visible(
+        screen, faces, hidden_back, surfaces, opacity, cutout, uv, texture, atlas, textures, planes, sides, depth,
+        visible, extent, factor,
+    )  # fmt: skip
+    lamps = np.empty((6, 3), np.float32)
+    for i in range(3):
+        for j in range(3):
+            # The lights are turned into object axes once, in place of every normal into camera axes.
+            turned = directions[i, 0] * matrix[0, j] + directions[i, 1] * matrix[1, j] + directions[i, 2] * matrix[2, j]
+            lamps[i, j] = turned / scale
+            lamps[3 + i, j] = hue[i, j]
+    shade(
+        planes, corners, kinds, sides, texture, atlas, textures, lamps, recolour, background, work, visible, extent,
+        encode, out,
+    )  # fmt: skip

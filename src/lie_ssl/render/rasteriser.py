@@ -64,16 +64,12 @@ class Rasteriser:
         if out is None:
             out = np.empty((s.size, s.size, s.channels), self._encode.dtype)
         np.copyto(out, self._empty)
-        matrix = camera_matrix(view)
-        kernels.clear(self._depth, self._visible, self._extent)
-        kernels.project(m.vertices, matrix, s.distance, s.focal, s.size * s.supersample / 2, self._screen)
-        kernels.find_visible(
-            self._screen, m.faces, self._hidden_back, self._surfaces, m.opacity, self._cutout, m.uv, m.texture,
-            self._atlas, self._texels, self._planes, self._sides, self._depth, self._visible, self._extent, s.supersample,
-        )  # fmt: skip
-        kernels.shade(
-            self._planes, self._corners, self._kinds, self._sides, m.texture, self._atlas, self._texels,
-            _lamps(view, matrix), view.hue % 360 != 0, self._background, self._work, self._visible, self._extent, self._encode, out,
+        kernels.draw(
+            m.vertices, m.faces, self._hidden_back, self._surfaces, m.opacity, self._cutout, m.uv, m.texture,
+            self._atlas, self._texels, self._corners, self._kinds, camera_matrix(view), view.scale,
+            _directions(view.light), hue_matrix(view.hue), view.hue % 360 != 0, s.distance, s.focal, s.supersample,
+            self._background, self._screen, self._planes, self._sides, self._depth, self._visible, self._extent,
+            self._work, self._encode, out,
         )  # fmt: skip
         return out
 
@@ -109,20 +105,6 @@ def _corner_rows(mesh: Mesh) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
     plain = (mesh.colours == mesh.colours[:, :1]).all(axis=(1, 2))
     kinds = np.where(plain, np.where(flat, kernels.ONE_COLOUR, kernels.CURVED), kernels.VARYING)
     return np.ascontiguousarray(corners), np.where(mesh.texture >= 0, kernels.TEXTURED, kinds).astype(np.uint8)
-
-
-def _lamps(view: View, matrix: NDArray[np.float64]) -> NDArray[np.float32]:
-    """(6, 3) directions of the light, the highlight and the sky, and the matrix of the hue.
-
-    The directions are turned into object axes once, in place of every normal into camera axes.
-    """
-    directions = _directions(view.light)
-    back = matrix / view.scale
-    lamps = np.empty((6, 3), np.float32)
-    # Written out: a BLAS product may round differently on another processor.
-    lamps[:3] = directions[:, :1] * back[0] + directions[:, 1:2] * back[1] + directions[:, 2:] * back[2]
-    lamps[3:] = hue_matrix(view.hue)
-    return lamps
 
 
 @lru_cache(maxsize=64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,12 +53,12 @@ class RenderSettings:
     def channels(self) -> int:
         return 1 if self.grey else 3
 
-    @property
+    @cached_property
     def distance(self) -> float:
         """How far the camera stands so that the unit sphere just fits the frame."""
         return 1.0 / math.sin(math.radians(self.field_of_view) / 2)
 
-    @property
+    @cached_property
     def focal(self) -> float:
         """Focal length, in halves of the frame."""
         return 1.0 / math.tan(math.radians(self.field_of_view) / 2)
@@ -94,6 +94,7 @@ def light_direction(light: float) -> Matrix:
     return direction
 
 
+@lru_cache(maxsize=64)
 def hue_matrix(degrees: float) -> Matrix:
     """(3, 3) rotation of linear RGB about the grey axis."""
     if degrees % 360 == 0:
