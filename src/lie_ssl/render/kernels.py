@@ -362,8 +362,8 @@ def clear(depth, visible, extent):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw(  # type: ignore[no-untyped-def]
     vertices, faces, hidden_back, surfaces, opacity, cutout, uv, texture, atlas, textures, corners, kinds, matrix,
-    scale, directions, hue, recolour, distance, focal, factor, background, screen, planes, sides, depth, visible, extent,
-    work, encode, out,
+    scale, directions, hue, recolour, distance, focal, factor, background, screen, planes, sides, depth, visible,
+    extent, work, encode, out,
 ):  # fmt: skip
     """A whole frame, from the buffers of the last one to the picture: one call, as each costs some microseconds."""
     clear(depth, visible, extent)
