@@ -111,3 +111,30 @@ def test_verify_names_the_changed_file_and_fails(tmp_path: Path) -> None:
     done = lie_ssl("data", "verify", data)
     assert done.returncode == 2
     assert "frames-00001.bin has changed" in done.stderr
+
+
+def test_a_folder_of_meshes_with_a_broken_file_and_a_copy(tmp_path: Path) -> None:
+    """What cannot be drawn is named with a count, the rest becomes a data set; --strict stops instead."""
+    import trimesh
+
+    root = tmp_path / "meshes"
+    for i, (name, shape) in enumerate(
+        (n, s) for n in ("brick", "can") for s in (trimesh.creation.box, trimesh.creation.cylinder)
+    ):
+        folder = root / name
+        folder.mkdir(parents=True, exist_ok=True)
+        sizes = {"extents": (1, 2 + i, 3)} if shape is trimesh.creation.box else {"radius": 1, "height": 2 + i}
+        shape(**sizes).export(folder / f"thing{i}.ply")
+    (root / "can" / "copy.ply").write_bytes((root / "can" / "thing3.ply").read_bytes())
+    (root / "can" / "broken.glb").write_text("no mesh at all")
+    flags = ["--source", "folder", "--path", root, "--step", "90", "--size", "16", "--workers", "1"]
+    made = lie_ssl("data", "make", "demo", "--out", tmp_path / "d", *flags)
+    assert made.returncode == 0, made.stderr
+    assert "left out can/broken.glb" in made.stdout
+    assert "same geometry as can/copy" in made.stdout
+    assert "left out 2 in all" in made.stdout
+    assert "4 instances in 2 classes" in made.stdout
+    strict = lie_ssl("data", "make", "demo", "--out", tmp_path / "e", "--strict", *flags)
+    assert strict.returncode == 2
+    assert "broken.glb" in strict.stderr
+    assert not list((tmp_path / "e").glob("frames-*"))
