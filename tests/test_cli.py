@@ -88,6 +88,8 @@ def test_make_show_verify_export(tmp_path: Path) -> None:
         (["--source", "folder"], "needs --path"),
         (["--source", "folder", "--path", "/does/not/exist"], "/does/not/exist"),
         (["--size", "0"], "size is 0"),
+        (["--light", "0", "inf"], "two finite numbers"),
+        (["--validation", "nan"], "must leave instances"),
         (["--scale", "0", "1"], "scale is"),
         (["--test", "0.99"], "must leave instances for training"),
     ],
@@ -98,7 +100,8 @@ def test_bad_settings_are_one_sentence(flags: list[str], words: str, tmp_path: P
     assert words in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
-    assert not list(tmp_path.rglob("frames-*"))
+    assert done.stdout == ""
+    assert not (tmp_path / "d").exists()  # the next, correct command finds its way free
 
 
 def test_verify_names_the_changed_file_and_fails(tmp_path: Path) -> None:
@@ -138,3 +141,18 @@ def test_a_folder_of_meshes_with_a_broken_file_and_a_copy(tmp_path: Path) -> Non
     assert strict.returncode == 2
     assert "broken.glb" in strict.stderr
     assert not list((tmp_path / "e").glob("frames-*"))
+
+
+def test_photographs_of_no_size(tmp_path: Path) -> None:
+    done = lie_ssl("data", "import", tmp_path, "--out", tmp_path / "d", "--size", "0")
+    assert done.returncode == 2
+    assert "size is 0" in done.stderr
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    data = tmp_path / "d"
+    assert lie_ssl("data", "make", "demo", "--out", data, *TINY).returncode == 0
+    (tmp_path / "file").write_text("")
+    done = lie_ssl("data", "show", data, "--out", tmp_path / "file" / "figures")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr

@@ -1,3 +1,20 @@
 """Self-supervised vision encoders that know how objects move."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lie_ssl.lie import LieLoss, LieOperator, exp_action
+
 __version__ = "0.1.0"
+__all__ = ["LieLoss", "LieOperator", "__version__", "exp_action"]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads the mathematics, and torch with it, when it is first asked for."""
+    if name in ("LieLoss", "LieOperator", "exp_action"):
+        from lie_ssl import lie
+
+        return getattr(lie, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -26,6 +26,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
     ("data", "verify"): ("data", "verify", "find any changed byte in a data set"),
     ("bench", "render"): ("bench", "render", "frames a second against Panda3D and Blender"),
     ("bench", "frames"): ("bench", "frames", "reading random frames against torchvision's ImageFolder"),
+    ("bench", "action"): ("bench", "action", "the exponential action against matrix_exp and other ways"),
     ("doctor",): ("doctor", "doctor", "what is installed, what works, and what to type for what is missing"),
 }
 
@@ -38,11 +39,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"lie-ssl: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
-        print("lie-ssl: stopped", file=sys.stderr)
+        print("lie-ssl: stopped; what can be resumed goes on with the same command", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output has gone, as in `lie-ssl ... | head`
         sys.stderr.close()
         sys.exit(1)
+    except OSError as error:  # a disk or a permission: nothing that a traceback would help with
+        print(f"lie-ssl: {error.strerror or error}: {error.filename or 'no file'}", file=sys.stderr)
+        sys.exit(2)
 
 
 def run(arguments: list[str]) -> None:

@@ -44,6 +44,6 @@ def _declare_operators() -> None:
     global _library
     import torch
 
-    _library = torch.library.Library("torchvision", "DEF")  # type: ignore[no-untyped-call]
+    _library = torch.library.Library("torchvision", "DEF")
     for schema in _SCHEMAS.values():
         _library.define(schema)

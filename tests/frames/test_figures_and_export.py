@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
@@ -47,6 +48,10 @@ def test_image_folder_is_read_by_torchvision(tiny: FrameSet, tmp_path: Path) -> 
     row = int(Path(path).stem.split("_")[-1])
     assert np.array_equal(np.asarray(Image.open(path)), tiny.read([row])[0])
     assert tiny.labels[row] == label
+    table = pd.read_csv(tmp_path / "x" / "test" / "metadata.csv")
+    assert len(table) == counts["test"]
+    assert all((tmp_path / "x" / "test" / name).is_file() for name in table["file_name"])
+    assert {"rotation", "hue", "licence", "angle"} <= set(table.columns)
     with pytest.raises(UserError, match="is not empty"):
         export_image_folder(tiny, tmp_path / "x")
 
@@ -66,4 +71,5 @@ def test_huggingface_parquet_has_pictures_labels_and_features(tiny: FrameSet, tm
     features = json.loads(table.schema.metadata[b"huggingface"])["info"]["features"]
     assert features["label"]["names"] == tiny.classes
     assert set(features) == set(table.column_names)
+    assert {"hue", "light", "scale", "elevation", "licence"} <= set(table.column_names)
     assert "split: train" in (tmp_path / "x" / "README.md").read_text()

@@ -238,3 +238,18 @@ def test_grey_frames(tmp_path: Path) -> None:
     config = tiny_config(instances=1)
     frames = make_frames(replace(config, render=replace(config.render, grey=True)), tmp_path / "d", workers=1)
     assert frames.read([0, 1]).shape == (2, 16, 16, 1)
+
+
+def test_rows_can_be_a_mask_but_not_anything_else(tiny: FrameSet) -> None:
+    mask = tiny.index["class"] == "mug"
+    assert np.array_equal(tiny.read(mask), tiny.read(tiny.index.index[mask]))
+    for bad in ([1.5], 5, np.array([True, False])):
+        with pytest.raises(UserError, match="row numbers"):
+            tiny.read(bad)  # type: ignore[arg-type]
+
+
+def test_a_changed_card_is_found(tiny: FrameSet, tmp_path: Path) -> None:
+    shutil.copytree(tiny.folder, tmp_path / "d")
+    path = tmp_path / "d" / "card.json"
+    path.write_text(path.read_text().replace('"MIT"', '"GPL"'))
+    assert verify(tmp_path / "d") == ["card.json has changed"]

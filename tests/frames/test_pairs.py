@@ -139,3 +139,24 @@ def test_bad_samplers(tiny: FrameSet, tmp_path: Path) -> None:
     single = make_frames(tiny_config(step=360.0, poses=("2d",)), tmp_path / "d", workers=1)
     with pytest.raises(UserError, match="no pair to learn from"):
         PairSampler(single.index, batch_size=6)
+
+
+def test_a_part_of_the_index_in_any_order_gives_the_same_deltas(tiny: FrameSet) -> None:
+    shuffled = tiny.index.sample(frac=1, random_state=0)
+    for batch in PairSampler(shuffled, batch_size=6, passes=3):
+        angles = tiny.index["angle"].to_numpy()
+        assert batch.delta[:, 0] == pytest.approx(wrapped(angles[batch.second] - angles[batch.first]), abs=1e-6)
+    mugs = PairSampler(tiny.index[tiny.index["class"] == "mug"], batch_size=3, passes=4)
+    for batch in mugs:
+        assert set(tiny.index.loc[batch.first, "class"]) == {"mug"}
+    with pytest.raises(UserError, match="row numbers"):
+        PairSampler(tiny.index.reset_index(drop=True), batch_size=3)
+
+
+def test_samplers_that_would_give_nothing(tiny: FrameSet) -> None:
+    with pytest.raises(UserError, match="a batch of 256 is more than the 18 instances"):
+        PairSampler(tiny.index, batch_size=256)
+    with pytest.raises(UserError, match="there is no 'tset' split; there are test, train, validation"):
+        PairSampler(tiny.index, batch_size=2, split="tset")
+    with pytest.raises(UserError, match="seed is -1"):
+        PairSampler(tiny.index, batch_size=2, seed=-1)

@@ -105,6 +105,7 @@ def test_hue_alone_can_vary() -> None:
     "bad",
     [
         {"instances": 0}, {"step": 0.0}, {"poses": ()}, {"poses": ("2d", "2d")}, {"validation": 0.6, "test": 0.5},
+        {"poses": ("4d",)}, {"poses": "2d"}, {"classes": "car"}, {"source": "web"}, {"hue": 30}, {"hue": (0, np.nan)},
         {"scale": (0.0, 1.0)}, {"scale": (0.5, 1.5)}, {"hue": (10, 0)}, {"rotations": 0},
     ],
 )  # fmt: skip

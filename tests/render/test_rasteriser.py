@@ -231,5 +231,11 @@ def test_unknown_renderer_and_dtype() -> None:
     mesh = box(1, 1, 1).mesh().normalised()
     with pytest.raises(UserError, match="there are raster and blender"):
         render(mesh, [View()], backend="opengl")  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="a list of views"):
+        render(mesh, View())  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=r"shape \(4, 4\)"):
+        View(np.eye(4))
+    with pytest.raises(UserError, match="scale is 0"):
+        View(scale=0)
     with pytest.raises(UserError, match="uint8 or float32"):
         render(mesh, [View()], dtype="int64")  # type: ignore[call-overload]

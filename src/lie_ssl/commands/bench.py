@@ -52,6 +52,22 @@ def frames(out: Path = Path("results/bench")) -> None:
     load("frames").run(out)
 
 
+def action(out: Path = Path("results/bench"), rounds: int = 5) -> None:
+    """Time and memory of `exp_action`, against matrix_exp, a plain Taylor loop, torchdiffeq and SciPy.
+
+    Peers that are not installed are left out.
+
+    Example: lie-ssl bench action --rounds 3
+
+    Args:
+        out: The folder for action.csv.
+        rounds: Rounds; the table shows medians. Slow cases get fewer.
+    """
+    if rounds < 1:
+        raise UserError(f"rounds is {rounds}, but there must be at least 1")
+    load("action").run(out, rounds=rounds)
+
+
 def load(name: str) -> ModuleType:
     """The module `benchmarks/NAME.py`, from whichever place has it."""
     for folder in FOLDERS:

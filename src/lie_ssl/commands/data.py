@@ -91,7 +91,7 @@ def verify(folder: Folder) -> None:
     for problem in problems:
         print(f"{folder}: {problem}", file=sys.stderr)
     if problems:
-        raise UserError(f"{folder} is not as it was made: {len(problems)} problem(s); make or copy it again")
+        raise UserError(f"{folder} is not as it was made; delete it and make it again, or copy it again")
     print(f"{folder}: every byte is as it was made")
 
 

@@ -88,7 +88,7 @@ def _torchvision() -> str:
     from lie_ssl.torchvision_cure import import_torchvision, is_cured
 
     version = import_torchvision().__version__
-    return f"{version}, made to fit this build of torch" if is_cured() else version
+    return f"{version}, made to fit this build of torch by lie_ssl.torchvision_cure" if is_cured() else version
 
 
 def _numba() -> str:

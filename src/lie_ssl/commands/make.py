@@ -69,6 +69,9 @@ def print_result(frames: FrameSet) -> None:
     if card["dropped"]:
         print(f"left out {len(card['dropped'])} in all")
     counts = card["counts"]
+    missing = [s for s in ("validation", "test") if counts[s] == 0]
+    if missing:
+        print(f"note: the classes have too few instances for a {' or '.join(missing)} split")
     print(
         f"{frames.folder}: {counts['frames']:,} frames of {counts['instances']:,} instances in "
         f"{counts['classes']} classes, {card['bytes_per_frame'] / 1000:.1f} kB a frame"
@@ -95,10 +98,15 @@ def progress_bar(verb: str) -> Iterator[Progress]:
             return Text(f"{speed:,.0f} frames/s" if speed else "")
 
     columns = (TextColumn(verb), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
-    with Progress(*columns) as bar:
-        task = bar.add_task(verb, total=None)
+    bar = Progress(*columns)
+    task = bar.add_task(verb, total=None)
 
-        def report(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
+    def report(done: int, total: int) -> None:
+        bar.start()  # with the first frame, not before: an error on the way there stands alone
+        bar.update(task, completed=done, total=total)
 
+    try:
         yield report
+    finally:
+        if bar.live.is_started:
+            bar.stop()

@@ -36,7 +36,15 @@ def file_hash(path: Path) -> str:
 
 
 def write_card(folder: Path, card: dict[str, Any]) -> None:
-    write_whole(folder / CARD, [json.dumps(card | {"format": FORMAT}, indent=1, sort_keys=True).encode()])
+    card = card | {"format": FORMAT}
+    card["card_hash"] = card_hash(card)
+    write_whole(folder / CARD, [json.dumps(card, indent=1, sort_keys=True).encode()])
+
+
+def card_hash(card: dict[str, Any]) -> str:
+    """Of everything in the card but this hash itself."""
+    rest = {k: v for k, v in card.items() if k != "card_hash"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def read_card(folder: Path) -> dict[str, Any]:
@@ -45,7 +53,10 @@ def read_card(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}; make a data set with `lie-ssl data make demo --out {folder}`")
     if not path.exists():
-        raise UserError(f"{folder} has no {CARD}: it is no data set, or making it was cut short; run its command again")
+        raise UserError(
+            f"{folder} has no {CARD}: it is no data set, or it is being made, or making it was cut short; "
+            "then run its command again"
+        )
     try:
         card: dict[str, Any] = json.loads(path.read_text())
         found = card["format"]

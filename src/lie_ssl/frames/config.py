@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from lie_ssl.errors import UserError
+from lie_ssl.frames.splits import check_shares
 from lie_ssl.render.view import RenderSettings
 
 PoseKind = Literal["2d", "3d", "so3"]
 SourceName = Literal["procedural", "folder", "sweethome3d"]
+RANGES = ("elevation", "light", "hue", "scale")
+LAYOUTS = ("auto", "plain", "shapenet", "modelnet", "gso")
+UPS = ("auto", "y", "z")
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,8 @@ class DataConfig:
     """The mesh folder, or the Sweet Home 3D package; not for procedural objects."""
     layout: Literal["auto", "plain", "shapenet", "modelnet", "gso"] = "auto"
     """How a mesh folder is laid out."""
+    up: Literal["auto", "y", "z"] = "auto"
+    """Which axis points upwards in mesh files; auto: z for ModelNet and Google Scanned Objects, y otherwise."""
     classes: tuple[str, ...] = ()
     """Classes to take; none means all."""
     instances: int = 50
@@ -55,6 +63,16 @@ class DataConfig:
     render: RenderSettings = field(default_factory=RenderSettings)
 
     def __post_init__(self) -> None:
+        for name in ("classes", "poses", *RANGES):
+            if isinstance(value := getattr(self, name), str) or not isinstance(value, Sequence):
+                raise UserError(f"{name} is {value!r}, but it takes several values")
+            object.__setattr__(self, name, tuple(value))
+        known = {"source": get_args(SourceName), "layout": LAYOUTS, "up": UPS, "backend": ("raster", "blender")}
+        for name, options in known.items():
+            if getattr(self, name) not in options:
+                raise UserError(f"{name} is {getattr(self, name)!r}, but it can be {', '.join(options)}")
+        if unknown := [p for p in self.poses if p not in get_args(PoseKind)]:
+            raise UserError(f"poses has {unknown[0]!r}, but there are {', '.join(get_args(PoseKind))}")
         if self.instances < 1:
             raise UserError(f"instances is {self.instances}, but a class needs at least one")
         if not self.poses:
@@ -65,9 +83,10 @@ class DataConfig:
             raise UserError(f"step is {self.step}, but it can be 0.1 to 360 degrees")
         if self.rotations < 1 or self.repeats < 1:
             raise UserError("rotations and repeats must be 1 or more")
-        if self.validation < 0 or self.test < 0 or self.validation + self.test >= 1:
-            raise UserError(f"validation {self.validation} and test {self.test} must leave instances for training")
-        for name in ("elevation", "light", "hue", "scale"):
+        check_shares(self.validation, self.test)
+        for name in RANGES:
+            if len(getattr(self, name)) != 2 or not all(math.isfinite(x) for x in getattr(self, name)):
+                raise UserError(f"{name} is {getattr(self, name)}, but a range is two finite numbers")
             low, high = getattr(self, name)
             if low > high:
                 raise UserError(f"{name} is {low} to {high}, but the lower end comes first")
@@ -77,7 +96,7 @@ class DataConfig:
     @property
     def varied(self) -> tuple[str, ...]:
         """The further factors that are not constant."""
-        return tuple(n for n in ("elevation", "light", "hue", "scale") if getattr(self, n)[0] < getattr(self, n)[1])
+        return tuple(n for n in RANGES if getattr(self, n)[0] < getattr(self, n)[1])
 
 
 def to_dict(config: DataConfig) -> dict[str, Any]:

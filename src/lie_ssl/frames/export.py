@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from PIL import Image
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.frameset import FrameSet
+from lie_ssl.frames.index import FACTORS
 from lie_ssl.frames.shards import write_whole
 
 ROWS_PER_FILE = 5000
@@ -28,19 +30,28 @@ _FEATURES = {
     "angle": {"dtype": "float64", "_type": "Value"},
     "rotation": {"feature": {"dtype": "float32", "_type": "Value"}, "length": 9, "_type": "Sequence"},
     "diverse_rank": {"dtype": "int32", "_type": "Value"},
+    "licence": {"dtype": "string", "_type": "Value"},
 }
+_KEPT = ("instance", "pose", "angle", "licence")
 
 
 def export_image_folder(frames: FrameSet, out: Path, progress: Progress = lambda done, total: None) -> None:
-    """`split/class/instance_pose_angle.png`, as torchvision's ImageFolder reads it; frames that look alike once."""
+    """`split/class/instance_pose_angle.png`, as torchvision's ImageFolder reads it; frames that look alike once.
+
+    `split/metadata.csv` keeps what the names do not tell.
+    """
     _empty_folder(out)
     index = _distinct(frames)
     for done, (row, (_, frame)) in enumerate(zip(index.index.to_list(), index.iterrows(), strict=True)):
         folder = out / frame["split"] / frame["class"]
         folder.mkdir(parents=True, exist_ok=True)
-        name = f"{frame['instance']}_{frame['pose']}_{frame['angle']:07.3f}_{row}.png"
-        write_whole(folder / name, [_png(frames.read([row])[0])], durable=False)
+        write_whole(folder / _name(row, frame), [_png(frames.read([row])[0])], durable=False)
         progress(done + 1, len(index))
+    for split, own in index.groupby("split"):
+        names = [f"{c}/{_name(row, frame)}" for (row, frame), c in zip(own.iterrows(), own["class"], strict=True)]
+        table = own[["class", *_KEPT, *(f for f in FACTORS)]].assign(file_name=names)
+        table["rotation"] = [" ".join(f"{x:.7g}" for x in r) for r in own["rotation"]]
+        write_whole(out / str(split) / "metadata.csv", [table.to_csv(index=False).encode()])
 
 
 def export_huggingface(frames: FrameSet, out: Path, progress: Progress = lambda done, total: None) -> None:
@@ -61,15 +72,20 @@ def export_huggingface(frames: FrameSet, out: Path, progress: Progress = lambda 
     write_whole(out / "README.md", [_dataset_card(frames).encode()])
 
 
+def _name(row: Any, frame: Any) -> str:
+    return f"{frame['instance']}_{frame['pose']}_{frame['angle']:07.3f}_{row}.png"
+
+
 def _table(frames: FrameSet, rows: pd.DataFrame) -> pa.Table:
     pictures = [{"bytes": _png(frames.read([row])[0]), "path": None} for row in rows.index]
     labels = frames.labels[rows.index.to_numpy()]
     image = pa.array(pictures, pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
     rotation = pa.FixedSizeListArray.from_arrays(pa.array(np.concatenate(rows["rotation"].to_list())), 9)
     columns = {"image": image, "label": pa.array(labels, pa.int64())}
-    columns |= {c: pa.array(rows[c].to_list()) for c in ("instance", "pose", "angle")}
+    columns |= {c: pa.array(rows[c].to_list()) for c in (*_KEPT, *FACTORS)}
     columns |= {"rotation": rotation, "diverse_rank": pa.array(rows["diverse_rank"].to_list(), pa.int32())}
     features = _FEATURES | {"label": {"names": frames.classes, "_type": "ClassLabel"}}
+    features |= {f: {"dtype": "float64", "_type": "Value"} for f in FACTORS}
     return pa.table(columns).replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
 
 

@@ -65,7 +65,7 @@ def class_cells(index: pd.DataFrame, instances: int) -> list[list[Cell]]:
         for i in range(min(instances, index.loc[index["class"] == name, "instance"].nunique())):
             cells.append((name if i == 0 else "", int(_instance(index, name, i).index[0])))
         rows.append(cells)
-    beside = max(1, 20 // max(len(r) for r in rows))
+    beside = max(1, min(13, 20 // max(len(r) for r in rows)))
     height = -(-len(rows) // beside)
     return [[cell for row in rows[i::height] for cell in row] for i in range(height)]
 
@@ -77,7 +77,7 @@ def grid(
     zoom = zoom or max(1, 128 // frames.size)
     side, head = frames.size * zoom, FONT + 4 if captions else 0
     page = Image.new("RGB", (side * max(len(r) for r in rows), (side + head) * len(rows)), "white")
-    pen, font = ImageDraw.Draw(page), ImageFont.load_default(FONT)
+    pen, font, tiny = ImageDraw.Draw(page), ImageFont.load_default(FONT), ImageFont.load_default(FONT - 3)
     for i, row in enumerate(rows):
         pictures = frames.read([cell[1] for cell in row])
         for j, ((caption, _), picture) in enumerate(zip(row, pictures, strict=True)):
@@ -85,7 +85,8 @@ def grid(
             image = image.resize((side, side), Image.Resampling.LANCZOS) if zoom > 1 else image
             page.paste(image, (j * side, i * (side + head) + head))
             if captions:
-                pen.text((j * side + 3, i * (side + head) + 1), caption, fill="black", font=font)
+                small = font if pen.textlength(caption, font) < side - 4 else tiny
+                pen.text((j * side + 3, i * (side + head) + 1), caption, fill="black", font=small)
     return page
 
 
@@ -129,4 +130,4 @@ def _all_poses(index: pd.DataFrame, class_name: str, kind: str) -> list[Cell]:
     """One instance in all poses of a kind, frames that look alike included."""
     own = _instance(index, class_name, 0)
     poses = own[own["pose"] == kind].sort_values("angle", kind="stable")
-    return [(f"{angle:g}°", row) for row, angle in _angles(poses)]
+    return [(f"{angle:.4g}°", row) for row, angle in _angles(poses)]

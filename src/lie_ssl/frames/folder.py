@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.card import CARD, INDEX, file_hash, versions, write_card
 from lie_ssl.frames.index import InstanceRows, build_index, write_index
+from lie_ssl.frames.lock import folder_lock
 from lie_ssl.frames.shards import write_whole
 from lie_ssl.objects.sources import Dropped
 
@@ -22,11 +24,10 @@ def config_hash(config: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def claim(folder: Path, config: dict[str, Any], recipe: str) -> None:
-    """Makes the folder this config's own, or refuses it when it holds something else."""
+def check_folder(folder: Path, config: dict[str, Any]) -> bool:
+    """Refuses a folder that holds something else than this config's data set; True if it is finished already."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        entries = sorted(p.name for p in folder.iterdir())
+        entries = sorted(p.name for p in folder.iterdir()) if folder.exists() else []
     except OSError as error:
         raise UserError(f"cannot use the folder {folder}: {error.strerror}; choose another --out") from error
     mine = config_hash(config)
@@ -35,12 +36,29 @@ def claim(folder: Path, config: dict[str, Any], recipe: str) -> None:
             found = _hash_in(folder / name)
             if found != mine:
                 raise UserError(f"{folder} holds another data set (recipe {found}, not {mine}); choose another --out")
-            return
+            return name == CARD
     strangers = [name for name in entries if not name.startswith(".")]
     if strangers:
         raise UserError(f"{folder} holds other files ({', '.join(strangers[:3])}); choose an empty folder")
-    text = json.dumps({"recipe": recipe, "config": config, "config_hash": mine}, indent=1)
-    write_whole(folder / RECIPE, [text.encode()])
+    return False
+
+
+@contextmanager
+def claimed(folder: Path, config: dict[str, Any], recipe: str) -> Iterator[bool]:
+    """Holds the folder for this config's data set; gives True if another process has finished it by now.
+
+    Nothing is written before: a config that cannot be made leaves no trace.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot make the folder {folder}: {error.strerror}; choose another --out") from error
+    with folder_lock(folder):
+        finished = check_folder(folder, config)
+        if not finished:
+            text = json.dumps({"recipe": recipe, "config": config, "config_hash": config_hash(config)}, indent=1)
+            write_whole(folder / RECIPE, [text.encode()])
+        yield finished
 
 
 def finish(

@@ -55,13 +55,22 @@ class FrameSet:
     def __len__(self) -> int:
         return len(self.index)
 
+    def __repr__(self) -> str:
+        counts = self.card["counts"]
+        return f"FrameSet({str(self.folder)!r}, {counts['frames']} frames, {counts['classes']} classes, {self.size} px)"
+
     @cached_property
     def _places(self) -> NDArray[np.int32]:
         return self.index[["shard", "slot"]].to_numpy(np.int32)
 
     def read(self, rows: Sequence[int] | NDArray[np.integer] | pd.Index) -> NDArray[np.uint8]:
         """(len(rows), size, size, channels) pictures of the given rows of the index, in that order."""
-        rows = np.asarray(rows, np.int64)
+        rows = np.asarray(rows)
+        if rows.dtype == bool and rows.shape == (len(self),):
+            rows = np.flatnonzero(rows)
+        if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
+            raise UserError("read takes a list of row numbers of the index, or a mask with one entry for every row")
+        rows = rows.astype(np.int64)
         if len(rows) and (rows.min() < 0 or rows.max() >= len(self)):
             raise UserError(f"{self.folder} has {len(self)} frames, but frame {int(rows.max())} was asked for")
         out = np.empty((len(rows), self.size, self.size, self.channels), np.uint8)

@@ -21,6 +21,7 @@ from lie_ssl.frames.poses import Pose
 from lie_ssl.frames.shards import write_whole
 
 FACTORS = ("elevation", "light", "hue", "scale")
+ROW = "row"  # name of the row numbers, by which pictures are read
 COLUMNS = (
     "class", "instance", "pose", "angle", "rotation", "split", "diverse_rank", "licence", "duplicate_of", *FACTORS,
     "shard", "slot",
@@ -86,7 +87,8 @@ def read_index(path: Path) -> pd.DataFrame:
     missing = [c for c in COLUMNS if c not in frame.columns]
     if missing:
         raise UserError(f"{path} lacks the columns {', '.join(missing)}; make or copy the data set again")
-    return frame.astype({"class": str, "instance": str, "pose": str, "split": str, "licence": str})
+    frame = frame.astype({"class": str, "instance": str, "pose": str, "split": str, "licence": str})
+    return frame.rename_axis(index=ROW)
 
 
 def _repeated(values: Sequence[str], counts: Sequence[int]) -> pa.Array:

@@ -19,13 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.card import CARD, file_hash
+from lie_ssl.frames.card import file_hash
 from lie_ssl.frames.codec import encode
 from lie_ssl.frames.config import DataConfig, to_dict
-from lie_ssl.frames.folder import claim, finish
+from lie_ssl.frames.folder import check_folder, claimed, finish
 from lie_ssl.frames.frameset import FrameSet, shard_name
 from lie_ssl.frames.index import InstanceRows
-from lie_ssl.frames.lock import folder_lock
 from lie_ssl.frames.plan import Plan, make_plan
 from lie_ssl.frames.shards import Shard, write_shard
 from lie_ssl.objects.mesh import Mesh
@@ -50,11 +49,12 @@ def make_frames(
     The bytes depend on the config alone: not on the number of workers, nor on how often the run was cut off.
     """
     folder = Path(out)
-    claim(folder, to_dict(config), recipe)
-    with folder_lock(folder):
-        if (folder / CARD).exists():
+    if check_folder(folder, to_dict(config)):
+        return FrameSet(folder)
+    plan = make_plan(config, strict=strict)
+    with claimed(folder, to_dict(config), recipe) as finished:
+        if finished:
             return FrameSet(folder)
-        plan = make_plan(config, strict=strict)
         _check_disk(folder, config, plan)
         hashes = _draw_all(plan, config, folder, workers or os.cpu_count() or 1, progress)
         finish(
@@ -109,6 +109,7 @@ def _draw_all(plan: Plan, config: DataConfig, folder: Path, workers: int, progre
         progress(done, plan.n_frames)
         if name:
             hashes[name] = digest
+    progress(plan.n_frames, plan.n_frames)
     return hashes
 
 
@@ -156,7 +157,10 @@ def _finished(jobs: list[Job], workers: int) -> Iterator[tuple[int, str, str]]:
                 for future in finished:
                     yield 0, *future.result()
         except BrokenProcessPool as error:
-            raise UserError("a worker process was killed (is memory short?); run the same command to go on") from error
+            raise UserError(
+                'a worker process stopped: a script must call make_frames under `if __name__ == "__main__":` (or '
+                "with workers=1); otherwise memory may be short, and the same command goes on where it was"
+            ) from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.index import FACTORS
+from lie_ssl.frames.index import FACTORS, ROW
 from lie_ssl.frames.splits import n_diverse
 
 Rows = NDArray[np.int64]
@@ -47,6 +47,7 @@ class Deltas:
     """How far apart frames are, factor by factor: pose first, then every factor that varies in the data set."""
 
     def __init__(self, index: pd.DataFrame) -> None:
+        self._rows = index.index
         self.factors = ("pose", *(f for f in FACTORS if index[f].nunique() > 1))
         self._kind = index["pose"].to_numpy(str)
         self._angle = index["angle"].to_numpy(np.float64)
@@ -56,6 +57,7 @@ class Deltas:
     def __call__(self, first: Rows, second: Rows) -> NDArray[np.float32]:
         """(B,), (B,) rows -> (B, F). Angles in radians, wrapped; free rotations by their geodesic angle; sizes by the
         logarithm of their ratio."""
+        first, second = (self._rows.get_indexer(pd.Index(rows)) for rows in (first, second))
         free = self._kind[first] == "so3"
         columns = [wrapped(self._angle[second] - self._angle[first])]
         if free.any():
@@ -114,6 +116,12 @@ class PairSampler:
     ) -> None:
         if batch_size < 1 or batch_size % world_size:
             raise UserError(f"batch_size is {batch_size}, but it must be a multiple of the {world_size} processes")
+        if index.index.name != ROW or not index.index.is_unique:
+            raise UserError("give the index of a FrameSet or rows of it, with their row numbers (no reset_index)")
+        if seed < 0 or passes < 1:
+            raise UserError(f"seed is {seed} and passes {passes}, but they must be at least 0 and 1")
+        if split not in set(index["split"]):
+            raise UserError(f"there is no {split!r} split; there are {', '.join(sorted(set(index['split'])))}")
         if not 0 <= rank < world_size:
             raise UserError(f"rank is {rank}, but there are {world_size} processes")
         self.instances = seen_instances(index, split, diverse)
@@ -121,13 +129,18 @@ class PairSampler:
             raise UserError(f"the {split} split has no instance with two poses, so there is no pair to learn from")
         if not singles:
             self.instances = [i for i in self.instances if i.kinds]
+        if drop_last and len(self.instances) * passes < batch_size:
+            raise UserError(
+                f"a batch of {batch_size} is more than the {len(self.instances)} instances x {passes} passes of an "
+                "epoch; take a smaller batch, more passes, or drop_last=False"
+            )
         self.deltas = Deltas(index)
         self.batch_size, self.seed, self.passes, self.drop_last = batch_size, seed, passes, drop_last
         self.rank, self.world_size = rank, world_size
         self.epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
-        """Chooses the epoch that the next iteration gives."""
+        """Chooses the epoch that the next iteration gives; without it every iteration gives the same pairs."""
         self.epoch = epoch
 
     def __len__(self) -> int:

@@ -14,20 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.card import CARD, file_hash
+from lie_ssl.frames.card import file_hash
 from lie_ssl.frames.codec import encode
-from lie_ssl.frames.folder import claim, finish
+from lie_ssl.frames.folder import check_folder, claimed, finish
 from lie_ssl.frames.frameset import FrameSet, shard_name
 from lie_ssl.frames.index import InstanceRows
 from lie_ssl.frames.listing import Layout, Photo, list_photos, open_tree
-from lie_ssl.frames.lock import folder_lock
 from lie_ssl.frames.pictures import load_picture
 from lie_ssl.frames.plan import MOST_SHARDS
 from lie_ssl.frames.poses import Pose
 from lie_ssl.frames.shards import write_shard
-from lie_ssl.frames.splits import assign
+from lie_ssl.frames.splits import assign, check_shares
 from lie_ssl.objects.sources import Dropped
-from lie_ssl.render.view import View, turn
+from lie_ssl.render.view import RenderSettings, View, turn
 
 
 @dataclass(frozen=True)
@@ -45,6 +44,10 @@ class PhotoConfig:
     test: float = 0.15
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        RenderSettings(size=self.size)
+        check_shares(self.validation, self.test)
+
 
 def import_photographs(
     config: PhotoConfig,
@@ -61,9 +64,10 @@ def import_photographs(
     with open_tree(Path(config.path)) as tree:
         photos = list_photos(tree, config.layout, Path(config.angles) if config.angles else None)
         plain = json.loads(json.dumps(dataclasses.asdict(config)))
-        claim(folder, plain, "photographs")
-        with folder_lock(folder):
-            if (folder / CARD).exists():
+        if check_folder(folder, plain):
+            return FrameSet(folder)
+        with claimed(folder, plain, "photographs") as finished:
+            if finished:
                 return FrameSet(folder)
             importer = _Importer(config, strict)
             done = 0

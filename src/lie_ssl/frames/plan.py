@@ -13,8 +13,7 @@ from lie_ssl.frames.config import DataConfig
 from lie_ssl.frames.index import InstanceRows
 from lie_ssl.frames.poses import instance_poses
 from lie_ssl.frames.splits import assign
-from lie_ssl.objects.procedural import Procedural, checked_classes
-from lie_ssl.objects.shapes.registry import class_names
+from lie_ssl.objects.procedural import Procedural
 from lie_ssl.objects.sources import Dropped, Entry, Source
 
 MOST_SHARDS = 256  # open files stay well below the usual limit of 1,024 in a process
@@ -44,14 +43,13 @@ class Plan:
 def make_source(config: DataConfig) -> Source:
     """The source that a config names."""
     if config.source == "procedural":
-        classes = checked_classes(config.classes, class_names())
-        return Procedural(config.instances, classes, config.seed)
+        return Procedural(config.instances, config.seed)
     if config.source == "folder":
         from lie_ssl.objects.layouts import MeshFolder
 
         if not config.path:
             raise UserError("source folder needs --path, the folder with the meshes")
-        return MeshFolder(config.path, config.layout)
+        return MeshFolder(config.path, config.layout, up=config.up)
     from lie_ssl.objects.sweethome3d import SweetHome3D
 
     return SweetHome3D(config.path)
@@ -60,11 +58,9 @@ def make_source(config: DataConfig) -> Source:
 def make_plan(config: DataConfig, *, strict: bool = False) -> Plan:
     """Lists the source and lays out the data set."""
     source = make_source(config)
-    catalogue = source.catalogue(strict=strict)
-    known = tuple(dict.fromkeys(e.class_name for e in catalogue.entries))
-    wanted = checked_classes(config.classes, known) or tuple(sorted(known))
+    catalogue = source.catalogue(strict=strict, classes=config.classes)
     entries: list[Entry] = []
-    for name in wanted:
+    for name in sorted({e.class_name for e in catalogue.entries}):
         own = sorted((e for e in catalogue.entries if e.class_name == name), key=lambda e: e.instance)
         entries += own[: config.instances]
     if not entries:

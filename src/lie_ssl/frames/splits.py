@@ -8,12 +8,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lie_ssl.errors import UserError
+
 Assignment = dict[str, tuple[str, int]]
 
 
 def round_half_up(x: float) -> int:
     """2.5 -> 3, as people round (Python's own `round` goes to the even number)."""
     return math.floor(x + 0.5 + 1e-9)
+
+
+def check_shares(validation: float, test: float) -> None:
+    """One sentence for shares that leave nothing to train on."""
+    if not (validation >= 0 and test >= 0 and validation + test < 1):
+        raise UserError(f"validation {validation} and test {test} must leave instances for training")
 
 
 def assign(

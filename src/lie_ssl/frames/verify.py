@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lie_ssl.frames.card import CARD, file_hash, read_card
+from lie_ssl.frames.card import CARD, card_hash, file_hash, read_card
 
 
 def verify(folder: Path | str) -> list[str]:
     """One sentence for each file that is changed, missing or too much; an empty list when all is as it was made."""
     folder = Path(folder)
-    files: dict[str, str] = read_card(folder)["files"]
-    problems = []
+    card = read_card(folder)
+    files: dict[str, str] = card["files"]
+    problems = [] if card.get("card_hash") == card_hash(card) else [f"{CARD} has changed"]
     for name, digest in files.items():
         path = folder / name
         if not path.is_file():

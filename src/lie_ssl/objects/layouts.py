@@ -12,7 +12,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.objects.checking import checked_catalogue
 from lie_ssl.objects.files import EXTENSIONS, load_mesh
 from lie_ssl.objects.mesh import Mesh
-from lie_ssl.objects.sources import Catalogue, Entry
+from lie_ssl.objects.sources import Catalogue, Entry, wanted_entries
 from lie_ssl.objects.trees import SCANS, recognise, unique_names
 from lie_ssl.objects.turning import FRONT_MINUS_Z, FRONT_X, Z_UP, turned
 
@@ -44,7 +44,7 @@ class MeshFolder:
     def name(self) -> str:
         return Path(self.root).resolve().name
 
-    def catalogue(self, *, strict: bool = False) -> Catalogue:
+    def catalogue(self, *, strict: bool = False, classes: tuple[str, ...] = ()) -> Catalogue:
         """All models of the folder that can be drawn; every file is opened once."""
         root = Path(self.root)
         models, dropped = SCANS[self._layout()](root)
@@ -54,7 +54,8 @@ class MeshFolder:
         ]
         if not entries:
             raise UserError(f"{root} holds no mesh in the layout {self.layout!r}: the layouts are {_LAYOUTS}.")
-        return checked_catalogue(entries, self.mesh, dropped, strict=strict)
+        chosen = wanted_entries(entries, classes)
+        return checked_catalogue(chosen, self.mesh, () if classes else dropped, strict=strict)
 
     def mesh(self, entry: Entry) -> Mesh:
         """The mesh of one model, upright and normalised."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from lie_ssl.errors import UserError
 from lie_ssl.objects.mesh import Mesh
 
 
@@ -34,14 +37,29 @@ class Catalogue:
     dropped: list[Dropped] = field(default_factory=list)
 
 
+def wanted_entries(entries: Iterable[Entry], classes: tuple[str, ...]) -> list[Entry]:
+    """The entries of the given classes (none means all); one sentence for a class that the source does not have."""
+    entries = list(entries)
+    known = sorted({e.class_name for e in entries})
+    for name in classes:
+        if name not in known:
+            near = difflib.get_close_matches(name.lower(), known, 3)
+            hint = f"did you mean {', '.join(near)}?" if near else f"it has {', '.join(known)}."
+            raise UserError(f"the source has no class {name!r}; {hint}")
+    return [e for e in entries if not classes or e.class_name in classes]
+
+
 class Source(Protocol):
     """A source is small and picklable: worker processes receive a copy and load the meshes themselves."""
 
     @property
     def name(self) -> str: ...
 
-    def catalogue(self, *, strict: bool = False) -> Catalogue:
-        """All instances that can be drawn. With `strict` the first broken file raises `UserError`."""
+    def catalogue(self, *, strict: bool = False, classes: tuple[str, ...] = ()) -> Catalogue:
+        """All instances that can be drawn, of the given classes (none means all).
+
+        With `strict` the first broken file raises `UserError`.
+        """
         ...
 
     def mesh(self, entry: Entry) -> Mesh:

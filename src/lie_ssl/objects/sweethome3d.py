@@ -23,7 +23,7 @@ from lie_ssl.objects.checking import checked_catalogue
 from lie_ssl.objects.debian import cache_folder, fetch, unpack
 from lie_ssl.objects.files import load_mesh
 from lie_ssl.objects.mesh import Mesh
-from lie_ssl.objects.sources import Catalogue, Dropped, Entry
+from lie_ssl.objects.sources import Catalogue, Dropped, Entry, wanted_entries
 from lie_ssl.objects.turning import turned
 
 PACKAGE = "sweethome3d-furniture"
@@ -63,11 +63,12 @@ class SweetHome3D:
     def name(self) -> str:
         return "sweethome3d"
 
-    def catalogue(self, *, strict: bool = False) -> Catalogue:
+    def catalogue(self, *, strict: bool = False, classes: tuple[str, ...] = ()) -> Catalogue:
         """All models of the manifest that the package has; every one is opened once."""
         archives = find_archives(self.location)
         present = {name: _names(path) for name, path in archives.items()}
-        rows = manifest()
+        chosen = {e.key for e in wanted_entries((row.entry for row in manifest()), classes)}
+        rows = [row for row in manifest() if row.entry.key in chosen]
         missing = [row.entry.key for row in rows if row.model not in present.get(row.archive, ())]
         if len(missing) == len(rows):
             raise UserError(

@@ -29,6 +29,8 @@ def render(
     (1, 64, 64, 3)
     """
     settings = settings or RenderSettings()
+    if isinstance(views, View):
+        raise UserError("render takes a list of views: render(mesh, [View()])")
     if dtype not in ("uint8", "float32"):
         raise UserError(f"dtype is {dtype!r}, but pictures are uint8 or float32")
     if backend == "raster":

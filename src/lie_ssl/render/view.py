@@ -28,6 +28,12 @@ class View:
     hue: float = 0.0  # turn of all colours about the grey axis
     scale: float = 1.0  # size of the object
 
+    def __post_init__(self) -> None:
+        if np.shape(self.rotation) != (3, 3) or not np.isfinite(self.rotation).all():
+            raise UserError(f"a rotation is 3 x 3 finite numbers, but this one has the shape {np.shape(self.rotation)}")
+        if not 0 < self.scale <= 1:
+            raise UserError(f"scale is {self.scale}, but it lies above 0 and reaches to 1, the whole frame")
+
 
 @dataclass(frozen=True)
 class RenderSettings:

@@ -116,7 +116,8 @@ def _plane_engines(draw: Draw, kind: str, long: float, radius: float, paint: Col
         nozzle = nozzle.at(-long / 2 - 0.06, radius * 0.2)
         scoop = box(long * 0.3, radius * 0.9, radius * 0.6).at(0, -radius * 0.15, radius * 0.85).mirror("z")
         missile = lathe([(0, -0.25), (0.03, -0.25), (0.03, 0.18), (0, 0.28)], 7).rot(z=-90)
-        missile = missile.at(-long * 0.1, -radius * 0.8, 0.42)
+        pylon = box(0.2, radius * 0.7, 0.025).at(y=radius * 0.35)
+        missile = (missile + pylon).at(-long * 0.1, -radius * 0.8, 0.42)
         return nozzle.paint(DARK, 0.5) + scoop.paint(paint, 0.4) + missile.mirror("z").paint(STEEL, 0.5)
     size = draw.number("engine", 0.08, 0.11)
     steps = [(0, 0.15), (0.5, 0.0), (0.9, 0.9), (1, 1.8), (0.95, 3.2), (0.8, 3.3), (0.78, 2.9), (0, 2.9)]

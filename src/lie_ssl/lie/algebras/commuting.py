@@ -1,0 +1,58 @@
+"""Commuting matrices: rotations and scalings of planes, all in one learned basis, in closed form."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from lie_ssl.lie.algebras.base import Algebra
+
+
+class Commuting(Algebra):
+    """L_k = P diag(a_kj + i b_kj) P^T over the planes j of an orthogonal basis P; an odd last dimension stays still.
+
+    P is a Cayley transform, so that it is orthogonal whatever its parameters are.
+    """
+
+    def __init__(self, dim: int, n_generators: int, scale: float = 1.0) -> None:
+        super().__init__(dim, n_generators, scale)
+        planes = dim // 2
+        self.growth = nn.Parameter(torch.empty(n_generators, planes))
+        self.speed = nn.Parameter(torch.empty(n_generators, planes))
+        self.basis_weight = nn.Parameter(torch.empty(dim, dim))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        nn.init.normal_(self.growth, std=0.05 * self.scale)
+        nn.init.uniform_(self.speed, -self.scale, self.scale)
+        nn.init.normal_(self.basis_weight, std=0.5 / self.dim**0.5)
+
+    @property
+    def basis(self) -> Tensor:
+        """(M, M), orthogonal."""
+        skew = (self.basis_weight - self.basis_weight.T) / 2
+        eye = torch.eye(self.dim, dtype=skew.dtype, device=skew.device)
+        return torch.linalg.solve(eye + skew, eye - skew)
+
+    @property
+    def generators(self) -> Tensor:
+        planes = self.dim // 2
+        blocks = torch.zeros(self.n_generators, self.dim, self.dim, dtype=self.speed.dtype, device=self.speed.device)
+        even, odd = 2 * torch.arange(planes), 2 * torch.arange(planes) + 1
+        blocks[:, even, even] = blocks[:, odd, odd] = self.growth
+        blocks[:, even, odd], blocks[:, odd, even] = -self.speed, self.speed
+        basis = self.basis
+        return basis @ blocks @ basis.T
+
+    def action(self, z: Tensor, t: Tensor) -> Tensor:
+        basis = self.basis.to(torch.promote_types(z.dtype, torch.float32))
+        inside = z.to(basis.dtype) @ basis
+        planes = self.dim // 2
+        x, y = inside[:, : 2 * planes].unflatten(1, (planes, 2)).unbind(2)
+        size, angle = torch.exp(t.to(basis.dtype) @ self.growth), t.to(basis.dtype) @ self.speed
+        c, s = size * torch.cos(angle), size * torch.sin(angle)
+        turned = torch.stack([c * x - s * y, s * x + c * y], dim=2).flatten(1)
+        return (torch.cat([turned, inside[:, 2 * planes :]], dim=1) @ basis.T).to(z.dtype)
+
+    def cost(self, batch: int) -> float:
+        return 2.0 * batch * self.dim**2 + self.dim**3

@@ -1,0 +1,55 @@
+"""Any matrices: the paper's choice."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from lie_ssl.lie.action import Kind, exp_action
+from lie_ssl.lie.algebras.base import Algebra
+from lie_ssl.lie.norms import MARGIN, power_step, start_vectors
+
+
+class Dense(Algebra):
+    """Generators as full matrices, with a running estimate of their norms.
+
+    The vectors of the power iteration are a buffer: warm from the last call, one step a call is enough.
+    """
+
+    warm: Tensor
+    kind: Kind = "general"
+
+    def __init__(self, dim: int, n_generators: int, scale: float = 1.0) -> None:
+        super().__init__(dim, n_generators, scale)
+        self.weight = nn.Parameter(torch.empty(n_generators, dim, dim))
+        self.reset_parameters()
+        self.register_buffer("warm", start_vectors(n_generators, dim, self.weight))
+
+    def reset_parameters(self) -> None:
+        """A matrix of independent normal numbers with deviation sigma has a norm of about 2 sigma sqrt(M)."""
+        nn.init.normal_(self.weight, std=self.scale / (2 * self.dim**0.5))
+
+    @torch.no_grad()
+    def norms(self, generators: Tensor) -> Tensor:
+        """(D,) norms of the generators, never far below the truth: the larger of a cold and a warm look."""
+        found, vectors = power_step(generators, self.warm.to(generators.dtype))
+        again, vectors = power_step(generators, vectors)
+        if self.training:
+            self.warm.copy_(vectors)
+        return torch.maximum(found, again) * MARGIN
+
+    def action(self, z: Tensor, t: Tensor) -> Tensor:
+        generators = self.generators
+        norms = self.norms(generators.detach())
+        return exp_action(generators, t, z, kind=self.kind, norms=norms)
+
+
+class General(Dense):
+    """L_k is any matrix: D M^2 parameters."""
+
+    @property
+    def generators(self) -> Tensor:
+        return self.weight
+
+    def cost(self, batch: int) -> float:
+        return 10.0 * batch * self.n_generators * self.dim**2

@@ -1,0 +1,21 @@
+"""Skew matrices: the group is a group of rotations and keeps lengths."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from lie_ssl.lie.action import Kind
+from lie_ssl.lie.algebras.general import Dense
+
+
+class Skew(Dense):
+    """L_k = (A_k - A_k^T) / sqrt 2; the exponential by a Chebyshev series."""
+
+    kind: Kind = "skew"
+
+    @property
+    def generators(self) -> Tensor:
+        return (self.weight - self.weight.transpose(1, 2)) * 0.5**0.5
+
+    def cost(self, batch: int) -> float:
+        return 9.0 * batch * self.n_generators * self.dim**2
