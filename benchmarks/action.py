@@ -159,11 +159,11 @@ def gemms(x: Inputs, count: int) -> Thunk:
     right = x.generators.flatten(0, 1).t()
     result = torch.empty(x.z.shape[0], right.shape[1])
 
-    def both() -> None:
+    def multiply() -> None:
         for _ in range(count):
             torch.mm(x.z, right, out=result)
 
-    return both
+    return multiply
 
 
 def check(name: str, act: Act, x: Inputs, kind: Any = "general") -> None:
@@ -213,9 +213,15 @@ def peak_bytes(call: Thunk) -> int:
 
 
 def memory_ratio(act: Act, x: Inputs) -> float:
-    """Peak of a peer over the action's, forward+backward; the peer's line through 1 and 2 rows, taken at all rows."""
+    """Peak of a peer over the action's, forward+backward.
+
+    Where the reference does not run on the whole batch, it is the line through its peaks at 1 and 2 rows.
+    """
+    own = peak_bytes(thunk(exp_action, x, WHATS[1]))
+    if act is not matrix_exp or REFERENCE[x.z.shape[1]][0] == BATCH:
+        return peak_bytes(thunk(act, x, WHATS[1])) / own
     one, two = (peak_bytes(thunk(act, x.rows(n), WHATS[1])) for n in (1, 2))
-    return (one + (len(x.z) - 1) * (two - one)) / peak_bytes(thunk(exp_action, x, WHATS[1]))
+    return (one + (BATCH - 1) * (two - one)) / own
 
 
 def peers(m: int, d: int, degree: int) -> dict[str, Act]:
@@ -251,8 +257,8 @@ def measure(
     """Milliseconds of the action, its bare GEMMs and every peer for 64 rows; notes on what was scaled."""
     d, m = x.generators.shape[:2]
     few, most = REFERENCE[m]
-    usual = min(rounds, 2) if m * m * d > 2e7 else rounds
-    reuse = m == DIMS[-1] and WHATS[1] == what and what in once
+    usual = min(rounds, 2) if m * m * d > 2e7 else rounds if m > DIMS[0] else 3 * rounds
+    reuse = m == DIMS[-1] and what == WHATS[1] and what in once
     calls = {name: thunk(a, x.rows(few) if a is matrix_exp else x, what) for name, a in acts.items()}
     if reuse:
         del calls["matrix_exp"]
@@ -299,7 +305,7 @@ def compare_skew(norm: float, rounds: int) -> Row:
         return moved
 
     calls = {"taylor on skew": thunk(exp_action, x, WHATS[1]), "exp_action": thunk(skew, x, WHATS[1])}
-    found = medians(calls, dict.fromkeys(calls, rounds))
+    found = medians(calls, dict.fromkeys(calls, 3 * rounds))
     part = found["exp_action"] / found["taylor on skew"]
     return line(x, WHATS[1], "taylor on skew", norm, found, f"skew takes {part:.2f} of Taylor")
 

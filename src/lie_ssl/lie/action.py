@@ -18,6 +18,8 @@ Kind = Literal["general", "skew"]
 # Small matrices are computed in float64: it costs next to nothing there, and what float32 rounds off in a sum of few
 # terms does not average out.
 SMALL = 128
+# Any bound of the norm will do for Chebyshev's interval; below this the Bessel recurrence would overflow.
+SMALLEST_RHO = 0.5
 
 
 @torch.compiler.disable  # the number of products depends on the values; a compiler has nothing to gain around a GEMM
@@ -98,7 +100,7 @@ class _ExpAction(torch.autograd.Function):
             return (*found, None, None, None, None, None)
         t, g = torch.where(good, t, 0), torch.where(good, g, 0)
         adjoint = series.chebyshev_adjoint if ctx.kind == "skew" else series.taylor_adjoint
-        if kept.numel() == 0 or kept.shape[-3] == 0:  # no product was needed: the identity
+        if kept.numel() == 0:  # an empty batch
             grads = series.Gradients(torch.zeros_like(generators), torch.zeros_like(t), g)
         else:
             grads = adjoint(generators, t, constant, kept, g, needs)
@@ -153,12 +155,11 @@ def _skew(
     given = norms is not None and degree is not None
     found = spectral_norms(generators) if norms is None else norms.to(t.dtype)
     if given and t.shape[0] > 0:
-        rho = (t.abs() @ found).max().double().clamp_min(1e-12)
+        rho = (t.abs() @ found).max().double().clamp_min(SMALLEST_RHO)
         moved, kept = series.chebyshev(generators, t, z, rho, int(degree or 1))
         return moved, kept, rho
     bound = largest_norm(generators, t, found)
-    if bound == 0.0:
-        return z.clone(), z.new_empty(0, *z.shape), torch.ones((), dtype=torch.float64, device=z.device)
+    bound = max(bound, SMALLEST_RHO)
     while True:
         rho = torch.tensor(bound, dtype=torch.float64, device=z.device)
         moved, kept = series.chebyshev(generators, t, z, rho, degree or chebyshev_degree(bound, tolerance))
@@ -202,6 +203,7 @@ def _plain(kind: Kind, generators: Tensor, t: Tensor, z: Tensor, kept: Tensor, c
             total = total + 2 * weights[k] * phi
         return total
     steps, degree = kept.shape[:2]
+    constant = matrix.diagonal(dim1=1, dim2=2).mean(dim=1, keepdim=True)
     matrix = matrix - constant[:, :, None] * torch.eye(z.shape[1], dtype=z.dtype, device=z.device)
     v = z
     for _ in range(steps):

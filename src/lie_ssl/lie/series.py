@@ -77,6 +77,7 @@ def taylor_adjoint(
     transposed = side_by_side(generators)
     rows = torch.empty_like(kept) if needs[0] else None
     dt = torch.zeros_like(t) if needs[1] else None
+    dmu = torch.zeros_like(mu)  # what the shift changes in a series that ends: its last term
     for step in reversed(range(steps)):
         g = g * growth
         lam = g
@@ -86,9 +87,16 @@ def taylor_adjoint(
                 dt.add_(torch.bmm(products, kept[step, k - 1][:, :, None])[:, :, 0], alpha=h / k)
             if rows is not None:
                 torch.mul(lam, h / k, out=rows[step, k - 1])
-            lam = torch.add(g, moved - mu * lam, alpha=h / k)
+            shifted = moved - mu * lam
+            if k == degree:
+                dmu.add_((shifted * kept[step, k - 1]).sum(dim=1, keepdim=True), alpha=h * h / k)
+            lam = torch.add(g, shifted, alpha=h / k)
         g = lam
     dl = None if rows is None else outer_gradient(rows.flatten(0, 1), kept.flatten(0, 1), t)
+    if dl is not None:
+        dl.diagonal(dim1=1, dim2=2).add_((t * dmu).sum(dim=0)[:, None] / g.shape[1])
+    if dt is not None:
+        dt.add_(dmu * generators.diagonal(dim1=1, dim2=2).mean(dim=1))
     return Gradients(dl, dt, g if needs[2] else None)
 
 

@@ -1,0 +1,52 @@
+"""The Lie operator on a plain torch model: an encoder learns how points on a circle turn, in a few lines.
+
+Run it with `python examples/operator_on_a_plain_model.py`; it takes some seconds on a CPU.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from lie_ssl import LieLoss, LieOperator
+from lie_ssl.lie import diagnose
+
+
+def pairs(batch: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Two views of a random shape of four points, the second one turned by delta (radians)."""
+    points = torch.randn(batch, 4, 2)
+    delta = (torch.rand(batch) - 0.5) * 2
+    c, s = torch.cos(delta), torch.sin(delta)
+    turn = torch.stack([torch.stack([c, -s], dim=1), torch.stack([s, c], dim=1)], dim=1)  # (B, 2, 2)
+    return points.flatten(1), (points @ turn.mT).flatten(1), delta
+
+
+def main(steps: int = 400) -> float:
+    """Trains for some hundred steps; returns the relative equivariance error on new data (1 is no better than z)."""
+    torch.manual_seed(0)
+    encoder = nn.Sequential(nn.Linear(8, 64), nn.ReLU(), nn.Linear(64, 16))
+    operator = LieOperator(16, n_generators=2)
+    loss = LieLoss(operator, temperature=0.2)
+    optimiser = torch.optim.AdamW([*encoder.parameters(), *loss.parameters()], lr=3e-3)
+    for step in range(steps):
+        x, x_next, delta = pairs(128)
+        terms = loss(encoder(x), encoder(x_next), delta)
+        optimiser.zero_grad()
+        terms.total.backward()
+        optimiser.step()
+        if step % 100 == 0:
+            print(
+                f"step {step:3d}: lie {terms.lie:.3f}, euclidean {terms.euclidean:.3f}, |t|^2 {terms.coordinates:.4f}"
+            )
+    x, x_next, delta = pairs(512)
+    with torch.no_grad():
+        found = diagnose(operator, encoder(x), encoder(x_next), delta)
+    print(found)
+    print(
+        found.warning() or f"the moved embedding is {1 / found.relative_error:.1f} times nearer to its target than z is"
+    )
+    return found.relative_error
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""One property suite over all algebras and sizes."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from lie_ssl.lie import ALGEBRAS, make_algebra
+from lie_ssl.lie.algebras import Algebra, closure_error
+
+SIZES = [(1, 1), (2, 1), (5, 2), (8, 4), (24, 3), (33, 2)]
+
+
+def make(name: str, m: int, d: int) -> Algebra:
+    torch.manual_seed(m + 10 * d)
+    return make_algebra(name, m, d).double()
+
+
+def inputs(algebra: Algebra, batch: int = 6, size: float = 1.0) -> tuple[torch.Tensor, torch.Tensor]:
+    torch.manual_seed(0)
+    return torch.randn(batch, algebra.dim).double(), size * torch.randn(batch, algebra.n_generators).double()
+
+
+@pytest.mark.parametrize("name", ALGEBRAS)
+@pytest.mark.parametrize(("m", "d"), SIZES)
+class TestEveryAlgebra:
+    def test_action_is_the_exponential_of_its_generators(self, name: str, m: int, d: int) -> None:
+        algebra = make(name, m, d)
+        for size in (0.0, 0.5, 6.0):
+            z, t = inputs(algebra, size=size)
+            matrix = torch.einsum("bk,kij->bij", t, algebra.generators)
+            expected = (torch.linalg.matrix_exp(matrix) @ z[:, :, None])[:, :, 0]
+            assert torch.allclose(
+                algebra.action(z, t), expected, rtol=1e-9, atol=1e-9 * float(expected.detach().abs().max())
+            )
+
+    def test_inverse_comes_back(self, name: str, m: int, d: int) -> None:
+        algebra = make(name, m, d)
+        z, t = inputs(algebra)
+        assert torch.allclose(algebra.inverse(algebra.action(z, t), t), z, rtol=1e-7, atol=1e-8)
+
+    def test_gradients_reach_all_parameters(self, name: str, m: int, d: int) -> None:
+        algebra = make(name, m, d)
+        z, t = (x.requires_grad_() for x in inputs(algebra))
+        weights = torch.randn(6, m).double()
+        found = torch.autograd.grad((algebra.action(z, t) * weights).sum(), [z, t, *algebra.parameters()])
+        matrix = torch.einsum("bk,kij->bij", t, algebra.generators)
+        moved = (torch.linalg.matrix_exp(matrix) @ z[:, :, None])[:, :, 0]
+        expected = torch.autograd.grad((moved * weights).sum(), [z, t, *algebra.parameters()], allow_unused=True)
+        for a, b in zip(found, expected, strict=True):
+            assert torch.allclose(a, torch.zeros_like(a) if b is None else b, rtol=1e-6, atol=1e-8)
+
+    def test_sizes_and_bracket(self, name: str, m: int, d: int) -> None:
+        algebra = make(name, m, d)
+        assert algebra.generators.shape == (d, m, m)
+        assert algebra.n_parameters == sum(p.numel() for p in algebra.parameters()) > 0
+        assert algebra.cost(64) > 0
+        a, b = torch.randn(3, d).double(), torch.randn(3, d).double()
+        bracket = algebra.bracket(a, b)
+        assert torch.allclose(bracket, -algebra.bracket(b, a))
+        assert torch.allclose(algebra.bracket(a, a), torch.zeros(3, m, m).double(), atol=1e-12)
+        assert 0 <= algebra.closure_error() <= 1 + 1e-9
+
+    def test_empty_and_bad_rows(self, name: str, m: int, d: int) -> None:
+        algebra = make(name, m, d)
+        z, t = inputs(algebra)
+        assert algebra.action(z[:0], t[:0]).shape == (0, m)
+        clean = algebra.action(z, t)
+        t[2] = torch.nan
+        moved = algebra.action(z, t)
+        rows = [0, 1, 3, 4, 5]
+        assert torch.allclose(moved[rows], clean[rows])
+
+    def test_half_precision_goes_through(self, name: str, m: int, d: int) -> None:
+        algebra = make(name, m, d).float()
+        z, t = (x.bfloat16() for x in inputs(algebra))
+        moved = algebra.action(z, t)
+        assert moved.dtype == torch.bfloat16
+        assert torch.allclose(moved.float(), algebra.action(z.float(), t.float()), rtol=0.02, atol=0.02)
+
+
+@pytest.mark.parametrize("name", ALGEBRAS)
+def test_fresh_generators_have_a_norm_of_about_one(name: str) -> None:
+    norms = torch.linalg.matrix_norm(make(name, 64, 4).generators, 2)
+    assert 0.3 < float(norms.min()) <= float(norms.max()) < 3.0
+
+
+def test_skew_keeps_lengths_and_commuting_commutes() -> None:
+    z, t = inputs(make("skew", 9, 3), size=5)
+    assert torch.allclose(make("skew", 9, 3).action(z, t).norm(dim=1), z.norm(dim=1))
+    commuting = make("commuting", 9, 3)
+    assert commuting.closure_error() == 0
+    assert torch.allclose(commuting.bracket(t[:2], t[2:4]), torch.zeros(2, 9, 9).double(), atol=1e-10)
+    basis = commuting.basis  # type: ignore[attr-defined]
+    assert torch.allclose(basis @ basis.T, torch.eye(9).double())
+
+
+def test_closure_error_of_known_algebras() -> None:
+    x = torch.zeros(3, 3, 3).double()
+    for k, (i, j) in enumerate([(1, 2), (2, 0), (0, 1)]):
+        x[k, j, i], x[k, i, j] = 1, -1
+    assert closure_error(x) < 1e-12  # so(3) is closed
+    assert closure_error(x[:2]) == pytest.approx(1)  # two of its generators make the third
+
+
+def test_mistakes_are_named() -> None:
+    with pytest.raises(ValueError, match="did you mean 'skew'"):
+        make_algebra("skw", 4, 2)
+    with pytest.raises(ValueError, match="blocks of 3 do not fill the 8 dimensions"):
+        make_algebra("block", 8, 2, block_size=3)
+    with pytest.raises(ValueError, match="above the cap"):
+        make("block", 8, 1).action(torch.ones(1, 8).double(), torch.full((1, 1), 1e6).double())
+    with pytest.raises(ValueError, match="above the cap"):
+        make("low_rank", 8, 1).action(torch.ones(1, 8).double(), torch.full((1, 1), 1e6).double())
