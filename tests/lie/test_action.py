@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.linalg import expm_multiply
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from lie_ssl import exp_action
 from lie_ssl.lie import series
@@ -232,3 +234,19 @@ def test_bessel_functions(rho: float) -> None:
 
     found = series.bessel_j(torch.tensor(rho), 120)
     assert torch.allclose(found, torch.from_numpy(jv(range(121), rho)), atol=1e-14)
+
+
+class _NoLooking(TorchDispatchMode):
+    """Fails on anything that copies a value from the device to the host."""
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        assert "_local_scalar_dense" not in str(function), "a value was copied to the host"
+        return function(*args, **(kwargs or {}))
+
+
+def test_nothing_is_copied_to_the_host_where_steps_are_given() -> None:
+    generators, t, z = (x.float().requires_grad_() for x in problem("skew", 130, 2, 4, 1.0))
+    with _NoLooking():
+        exp_action(generators, t, z, steps=2, degree=8).sum().backward()
+    with _NoLooking(), pytest.raises(AssertionError, match="copied"):
+        exp_action(generators, t, z)

@@ -81,7 +81,7 @@ class TestEveryAlgebra:
 
 @pytest.mark.parametrize("name", ALGEBRAS)
 def test_fresh_generators_have_a_norm_of_about_one(name: str) -> None:
-    norms = torch.linalg.matrix_norm(make(name, 64, 4).generators, 2)
+    norms = torch.linalg.matrix_norm(make(name, 64, 4).generators.detach(), 2)
     assert 0.3 < float(norms.min()) <= float(norms.max()) < 3.0
 
 
