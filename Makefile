@@ -22,6 +22,7 @@ bench: $(READY)
 	$(BIN)/python -m pip install -q -c constraints.txt -e ".[bench]"
 	$(BIN)/lie-ssl bench render
 	$(BIN)/lie-ssl bench frames
+	$(BIN)/lie-ssl bench action
 
 clean:
 	rm -rf .venv

@@ -111,7 +111,7 @@ def join(meshes: Sequence[Mesh]) -> Mesh:
     first_texture = np.cumsum([0, *(len(m.textures) for m in meshes)])
     return Mesh(
         vertices=np.concatenate([m.vertices for m in meshes]),
-        faces=np.concatenate([m.faces + np.int32(o) for m, o in zip(meshes, first_vertex, strict=False)]),
+        faces=np.concatenate([m.faces + np.int32(o) for m, o in zip(meshes, first_vertex[:-1], strict=True)]),
         normals=np.concatenate([m.normals for m in meshes]),
         colours=np.concatenate([m.colours for m in meshes]),
         shine=np.concatenate([m.shine for m in meshes]),
@@ -120,7 +120,7 @@ def join(meshes: Sequence[Mesh]) -> Mesh:
         texture=np.concatenate(
             [
                 np.where(m.texture < 0, -1, m.texture + o).astype(np.int32)
-                for m, o in zip(meshes, first_texture, strict=False)
+                for m, o in zip(meshes, first_texture[:-1], strict=True)
             ]
         ),
         textures=tuple(t for m in meshes for t in m.textures),

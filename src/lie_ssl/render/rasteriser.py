@@ -120,7 +120,7 @@ def _pack(textures: Sequence[NDArray[np.uint8]]) -> tuple[NDArray[np.int64], NDA
     if not textures:
         return np.zeros((1, 3), np.int64), np.zeros((1, 4), np.float32)
     starts = np.cumsum([0, *(t.shape[0] * t.shape[1] for t in textures)])
-    atlas = np.array([[start, *t.shape[:2]] for start, t in zip(starts, textures, strict=False)], np.int64)
+    atlas = np.array([[start, *t.shape[:2]] for start, t in zip(starts[:-1], textures, strict=True)], np.int64)
     texels = np.concatenate([t.reshape(-1, 4) for t in textures]).astype(np.float32) / np.float32(255)
     texels[:, :3] = srgb_to_linear(texels[:, :3])
     return atlas, texels
