@@ -47,8 +47,8 @@ def naive(loss: LieLoss, z: Tensor, z_next: Tensor, delta: Tensor, negatives: Te
             total += math.exp(cosine(pz[i], pn[i]) / loss.temperature)
         total += sum(math.exp(cosine(x, pn[i]) / loss.temperature) for x in extra)
         lie -= math.log(positive / total) / b
-    euclidean = sum(float(((z_next[i] - moved[i]) ** 2).sum()) for i in range(b)) / b
-    coordinates = sum(float((t[i] ** 2).sum()) / (1 + math.exp(abs(float(delta[i])))) for i in range(b)) / b
+    euclidean = sum(float(((z_next[i] - moved[i]) ** 2).sum().detach()) for i in range(b)) / b
+    coordinates = sum(float((t[i] ** 2).sum().detach()) / (1 + math.exp(abs(float(delta[i])))) for i in range(b)) / b
     result = {"lie": lie, "euclidean": euclidean, "coordinates": coordinates, "invariant": 0.0}
     if loss.invariant_head is not None:
         result["invariant"] = naive_invariant(loss, z, z_next, negatives)
