@@ -26,6 +26,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
     ("data", "verify"): ("data", "verify", "find any changed byte in a data set"),
     ("bench", "render"): ("bench", "render", "frames a second against Panda3D and Blender"),
     ("bench", "frames"): ("bench", "frames", "reading random frames against torchvision's ImageFolder"),
+    ("bench", "choices"): ("bench", "choices", "the measurements behind docs/decisions.md"),
     ("bench", "action"): ("bench", "action", "the exponential action against matrix_exp and other ways"),
     ("doctor",): ("doctor", "doctor", "what is installed, what works, and what to type for what is missing"),
 }

@@ -68,6 +68,17 @@ def action(out: Path = Path("results/bench"), rounds: int = 5) -> None:
     load("action").run(out, rounds=rounds)
 
 
+def choices(out: Path = Path("results/bench")) -> None:
+    """Ways to store a frame, and step lengths of the exponential series: what docs/decisions.md rests on.
+
+    Example: lie-ssl bench choices
+
+    Args:
+        out: The folder for storage.csv and steps.csv.
+    """
+    load("choices").run(out)
+
+
 def load(name: str) -> ModuleType:
     """The module `benchmarks/NAME.py`, from whichever place has it."""
     for folder in FOLDERS:

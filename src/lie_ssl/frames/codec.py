@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
 
-LEVEL = 5  # 6 to 9 save another two per cent at up to twice the time
+LEVEL = 5  # higher levels save little and take longer
 
 
 class _Contexts(threading.local):

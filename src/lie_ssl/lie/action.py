@@ -43,7 +43,7 @@ def exp_action(
         kind: "skew" promises L_k^T = -L_k and takes a Chebyshev series, about twice as fast at norm 10.
         tol: relative error of the series; by default a quarter of the rounding of the dtype.
         degree: products in a step; by default as many as the values need.
-        steps: pieces the move is cut into (general only); by default one for every 3 of the norm. With `steps` and
+        steps: pieces the move is cut into (general only); by default one for every 2 of the norm. With `steps` and
             `degree` (for skew: `degree` and `norms`) given, nothing is copied from the device to the host.
         norms: (D,) upper bounds of the spectral norms of the generators, if known; otherwise estimated.
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from lie_ssl.lie.products import apply, apply_adjoint, side_by_side
 
 # A longer step loses digits: its largest term is about e^STEP / sqrt(2 pi STEP) times the vector.
-LONGEST_STEP = 3.0
+LONGEST_STEP = 2.0
 # Beyond this a batch would need thousands of products; a learned operator gets there only when it explodes.
 LARGEST_NORM = 1000.0
 # Power iteration finds a lower bound.

@@ -121,7 +121,7 @@ def _sort_lines(text: str) -> _Lines:
 def _absolute(corner: str, counts: Sequence[int]) -> str:
     """A corner with negative numbers, which count back from the newest line, turned into ordinary ones."""
     parts = [int(part) if part else 0 for part in corner.split("/")]
-    return "/".join(str(n + 1 + p if p < 0 else p) for p, n in zip(parts, counts, strict=False))
+    return "/".join(str(n + 1 + p if p < 0 else p) for p, n in zip(parts, counts[: len(parts)], strict=True))
 
 
 def _corners(faces: list[list[str]]) -> Ints:
