@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lie_ssl.lie import LieLoss, LieOperator, exp_action
+    from lie_ssl.training.loading import load
 
 __version__ = "0.1.0"
-__all__ = ["LieLoss", "LieOperator", "__version__", "exp_action"]
+__all__ = ["LieLoss", "LieOperator", "__version__", "exp_action", "load"]
 
 
 def __getattr__(name: str) -> Any:
-    """Loads the mathematics, and torch with it, when it is first asked for."""
+    """Loads what is heavy, and torch with it, when it is first asked for."""
     if name in ("LieLoss", "LieOperator", "exp_action"):
         from lie_ssl import lie
 
         return getattr(lie, name)
+    if name == "load":
+        from lie_ssl.training.loading import load
+
+        return load
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

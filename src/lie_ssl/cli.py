@@ -24,12 +24,18 @@ COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
     ("data", "show"): ("data", "show", "print the card of a data set and draw its figures"),
     ("data", "export"): ("data", "export", "write a data set as ImageFolder or Hugging Face parquet"),
     ("data", "verify"): ("data", "verify", "find any changed byte in a data set"),
+    ("pretrain",): ("pretrain", "pretrain", "train MAE, VICReg or SimCLR, alone or with pairs and the Lie operator"),
+    ("export",): ("export", "export", "an encoder from a run as safetensors, timm weights or ONNX"),
     ("bench", "render"): ("bench", "render", "frames a second against Panda3D and Blender"),
     ("bench", "frames"): ("bench", "frames", "reading random frames against torchvision's ImageFolder"),
     ("bench", "choices"): ("bench", "choices", "the measurements behind docs/decisions.md"),
     ("bench", "action"): ("bench", "action", "the exponential action against matrix_exp and other ways"),
+    ("bench", "augment"): ("bench", "augment", "augmentations of whole batches against torchvision's one by one"),
+    ("bench", "train"): ("bench", "train", "time and memory of a step of X Lie against X Frames"),
     ("doctor",): ("doctor", "doctor", "what is installed, what works, and what to type for what is missing"),
 }
+# Commands whose flags depend on their first words; their functions take the list of arguments.
+WITH_WORDS = {("pretrain",)}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -66,8 +72,11 @@ def run(arguments: list[str]) -> None:
         words = (*words, rest[0])
     import tyro
 
-    prog = " ".join(("lie-ssl", *words))
-    tyro.cli(_load(words), prog=prog, args=arguments[len(words) :], config=(tyro.conf.OmitArgPrefixes,))
+    function, rest = _load(words), arguments[len(words) :]
+    if words in WITH_WORDS:
+        function(rest)
+        return
+    tyro.cli(function, prog=" ".join(("lie-ssl", *words)), args=rest, config=(tyro.conf.OmitArgPrefixes,))
 
 
 def _load(words: tuple[str, ...]) -> Callable[..., None]:

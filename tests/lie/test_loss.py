@@ -160,8 +160,10 @@ torch.manual_seed(0)
 z, z_next, delta, negatives = (torch.randn(*s).double() for s in ((8, 10), (8, 10), (8,), (4, 10)))
 encoder = torch.nn.Linear(10, 10).double()
 loss = LieLoss(LieOperator(10, 3, fixed=4), invariant=0.7, temperature=0.3).double()
-b, n = 8 // world, 4 // world
-own, few = slice(rank * b, (rank + 1) * b), slice(rank * n, (rank + 1) * n)
+cut, cut_few = (int(x) for x in sys.argv[4:6])  # where the second process' rows begin
+own, few = slice(None), slice(None)
+if world > 1:
+    own, few = (slice(0, cut), slice(0, cut_few)) if rank == 0 else (slice(cut, None), slice(cut_few, None))
 terms = loss(encoder(z[own]), encoder(z_next[own]), delta[own], negatives=encoder(negatives[few]))
 terms.total.backward()
 grads = torch.cat([p.grad.flatten() for p in [*encoder.parameters(), *loss.parameters()]])
@@ -176,9 +178,10 @@ if world > 1:
 """
 
 
-def test_two_processes_give_the_gradients_of_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("cut", "cut_few"), [(4, 2), (5, 1), (8, 0)])
+def test_two_processes_give_the_gradients_of_one(tmp_path: Path, cut: int, cut_few: int) -> None:
     def start(rank: int, world: int) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", WORKER, str(rank), str(world), str(tmp_path)]
+        command = [sys.executable, "-c", WORKER, str(rank), str(world), str(tmp_path), str(cut), str(cut_few)]
         return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
     for process in [start(0, 1), start(0, 2), start(1, 2)]:

@@ -68,6 +68,35 @@ def action(out: Path = Path("results/bench"), rounds: int = 5) -> None:
     load("action").run(out, rounds=rounds)
 
 
+def augment(out: Path = Path("results/bench"), rounds: int = 7) -> None:
+    """Pictures a second through SimCLR's augmentations: whole batches against torchvision picture by picture.
+
+    Example: lie-ssl bench augment --rounds 3
+
+    Args:
+        out: The folder for augment.csv.
+        rounds: Rounds; the table shows medians.
+    """
+    if rounds < 1:
+        raise UserError(f"rounds is {rounds}, but there must be at least 1")
+    load("augment").run(out, rounds=rounds)
+
+
+def train(out: Path = Path("results/bench"), rounds: int = 7, large: bool = True) -> None:
+    """Time and peak memory of a training step of X Lie over one of X Frames, with the same passes of the encoder.
+
+    Example: lie-ssl bench train --no-large
+
+    Args:
+        out: The folder for train.csv.
+        rounds: Rounds; the table shows medians. The large encoders get fewer.
+        large: Also at the sizes of ViT-B and ResNet-50.
+    """
+    if rounds < 1:
+        raise UserError(f"rounds is {rounds}, but there must be at least 1")
+    load("train").run(out, rounds=rounds, large=large)
+
+
 def choices(out: Path = Path("results/bench")) -> None:
     """Ways to store a frame, and step lengths of the exponential series: what docs/decisions.md rests on.
 

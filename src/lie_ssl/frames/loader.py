@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypedDict
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset, Sampler
 
 from lie_ssl.frames.frameset import FrameSet
 from lie_ssl.frames.pairs import PairBatch, PairSampler
@@ -42,6 +43,22 @@ class PairDataset(Dataset[PairTensors]):
             "label": torch.from_numpy(self.frames.labels[batch.first]),
             "paired": torch.from_numpy(batch.paired),
         }
+
+
+class EndlessSampler(Sampler[PairBatch]):
+    """The batches of a run from a given one on, epoch after epoch; it has no length."""
+
+    def __init__(self, sampler: PairSampler, first: int = 0) -> None:
+        self.sampler, self.first = sampler, first
+
+    def __iter__(self) -> Iterator[PairBatch]:
+        return self.sampler.endless(self.first)
+
+
+def endless_loader(frames: FrameSet, sampler: PairSampler, first: int = 0, workers: int = 0) -> DataLoader[PairTensors]:
+    """A DataLoader that goes on for ever, from the given batch of the run on."""
+    endless = EndlessSampler(sampler, first)
+    return DataLoader(PairDataset(frames), sampler=endless, batch_size=None, num_workers=workers)
 
 
 def pair_loader(frames: FrameSet, sampler: PairSampler, workers: int = 0) -> DataLoader[PairTensors]:

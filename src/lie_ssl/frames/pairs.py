@@ -148,11 +148,23 @@ class PairSampler:
         return math.floor(count) if self.drop_last else math.ceil(count)
 
     def __iter__(self) -> Iterator[PairBatch]:
+        return self.batches()
+
+    def batches(self, first: int = 0) -> Iterator[PairBatch]:
+        """The batches of this epoch from the given one on; nothing is drawn for those before it."""
         order = self._order()
         share = self.batch_size // self.world_size
-        for start in range(0, len(self) * self.batch_size, self.batch_size):
+        for start in range(first * self.batch_size, len(self) * self.batch_size, self.batch_size):
             joined = order[start : start + self.batch_size]
             yield self._batch(joined[self.rank * share : (self.rank + 1) * share])
+
+    def endless(self, first: int = 0) -> Iterator[PairBatch]:
+        """Epoch after epoch, from the given batch of the first one's count on."""
+        epoch, first = divmod(first, len(self))
+        while True:
+            self.set_epoch(epoch)
+            yield from self.batches(first)
+            epoch, first = epoch + 1, 0
 
     def _order(self) -> list[tuple[int, int]]:
         """(pass, instance) in the order of this epoch."""

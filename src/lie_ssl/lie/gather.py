@@ -1,7 +1,12 @@
-"""Tensors of all processes of a distributed run, with gradients that come back to where they belong."""
+"""A batch that is spread over the processes of a distributed run.
+
+With the means below and gradients averaged over the processes (as DistributedDataParallel does), losses and gradients
+are those of one process on the joined batch, also where the processes hold different numbers of rows.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -9,39 +14,66 @@ from torch import Tensor
 from torch import distributed as dist
 
 
-class _Gather(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        ctx.size = x.shape[0]
-        pieces = [torch.empty_like(x) for _ in range(dist.get_world_size())]
-        dist.all_gather(pieces, x.contiguous())
-        return torch.cat(pieces)
-
-    @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Tensor:
-        # Every process has used our rows in its own loss: their gradients belong together.
-        g = g.contiguous()
-        dist.all_reduce(g)
-        start = dist.get_rank() * ctx.size
-        return g[start : start + ctx.size]
-
-
 def is_distributed() -> bool:
     return dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1
 
 
-def gather(x: Tensor) -> Tensor:
-    """(B, ...) -> (W B, ...) in the order of the ranks; x itself where there is one process. All ranks need equal B.
+@dataclass(frozen=True)
+class JoinedBatch:
+    """How the rows of a joined batch lie over the processes, in the order of their ranks."""
 
-    With losses averaged over the local batch and gradients averaged over the ranks (as DDP does), the result is that of
-    one process on the joined batch.
-    """
-    if not is_distributed():
-        return x
-    out: Tensor = _Gather.apply(x)  # type: ignore[no-untyped-call]
-    return out
+    sizes: tuple[int, ...]
+    rank: int = 0
+
+    @classmethod
+    def of(cls, rows: int, device: torch.device | str = "cpu") -> JoinedBatch:
+        """Of the given number of rows in this process; all processes must call it."""
+        if not is_distributed():
+            return cls((rows,))
+        sizes = torch.zeros(dist.get_world_size(), dtype=torch.int64, device=device)
+        sizes[dist.get_rank()] = rows
+        dist.all_reduce(sizes)
+        return cls(tuple(sizes.tolist()), dist.get_rank())
+
+    @property
+    def start(self) -> int:
+        """Where this process' rows begin."""
+        return sum(self.sizes[: self.rank])
+
+    @property
+    def rows(self) -> int:
+        return self.sizes[self.rank]
+
+    @property
+    def total(self) -> int:
+        return sum(self.sizes)
+
+    def gather(self, x: Tensor) -> Tensor:
+        """(rows, ...) -> (total, ...), with gradients that come back to where they belong."""
+        if len(self.sizes) == 1:
+            return x
+        out: Tensor = _Gather.apply(x, self)  # type: ignore[no-untyped-call]
+        return out
+
+    def mean(self, x: Tensor) -> Tensor:
+        """(rows,) -> this process' share of the mean over the joined batch: the average of the shares is the mean."""
+        return x.sum() * (len(self.sizes) / max(1, self.total))
 
 
-def first_row(batch: int) -> int:
-    """Where this process' rows begin in a gathered tensor."""
-    return dist.get_rank() * batch if is_distributed() else 0
+class _Gather(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, joined: JoinedBatch) -> Tensor:
+        ctx.joined = joined
+        longest = max(joined.sizes)
+        padded = x.new_zeros(longest, *x.shape[1:])
+        padded[: joined.rows] = x
+        pieces = [torch.empty_like(padded) for _ in joined.sizes]
+        dist.all_gather(pieces, padded)
+        return torch.cat([piece[:size] for piece, size in zip(pieces, joined.sizes, strict=True)])
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+        # Every process has used our rows in its own loss: their gradients belong together.
+        g = g.clone(memory_format=torch.contiguous_format)  # autograd may still need its own
+        dist.all_reduce(g)
+        return g[ctx.joined.start : ctx.joined.start + ctx.joined.rows], None

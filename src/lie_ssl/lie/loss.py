@@ -11,13 +11,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lie_ssl.lie.gather import first_row, gather
+from lie_ssl.lie.gather import JoinedBatch
 from lie_ssl.lie.heads import ProjectionHead
 from lie_ssl.lie.operator import LieOperator
 
 
 class LieTerms(NamedTuple):
-    """Unweighted terms, each a mean over the batch; `total` is their weighted sum, without the SSL loss."""
+    """Unweighted terms, each a mean over the batch; `total` is their weighted sum, without the SSL loss.
+
+    In a distributed run each is this process' share: the average over the processes is the mean over the joined batch.
+    """
 
     total: Tensor
     lie: Tensor
@@ -45,7 +48,8 @@ class LieLoss(nn.Module):
         detach_fixed: keep the gradients of the Lie terms out of the fixed part.
         identity: replace the action by the identity, for ablations.
 
-    In a distributed run negatives are gathered from all processes, and the heads see the joined batch.
+    In a distributed run negatives are gathered from all processes, and the heads see the joined batch. The processes
+    may hold different numbers of pairs, but all must call it, and either all or none with `negatives`.
     """
 
     def __init__(
@@ -88,12 +92,14 @@ class LieLoss(nn.Module):
         source, target, others = (self._for_lie(x) for x in (z, z_next, negatives))
         assert source is not None
         assert target is not None
+        joined = JoinedBatch.of(len(z), z.device)
+        single = None if negatives is None else JoinedBatch.of(len(negatives), z.device)
         t = self.operator.infer(z, z_next, delta)
         moved: Tensor = source if self.identity else self.operator(source, t)
-        lie = self._lie(source, target, moved, others)
-        euclidean = (target - moved).square().sum(dim=1).mean()
-        coordinates = self._coordinates(t, delta)
-        invariant = self._invariant(z, z_next, negatives)
+        lie = joined.mean(self._lie((source, target, moved), others, joined, single))
+        euclidean = joined.mean((target - moved).square().sum(dim=1))
+        coordinates = joined.mean(self._coordinates(t, delta))
+        invariant = joined.mean(self._invariant((z, z_next), negatives, joined, single))
         w = self.weights
         total = (
             w["lie"] * lie + w["euclidean"] * euclidean + w["coordinates"] * coordinates + w["invariant"] * invariant
@@ -106,31 +112,64 @@ class LieLoss(nn.Module):
         fixed = self.operator.fixed
         return torch.cat([x[:, :fixed].detach(), x[:, fixed:]], dim=1)
 
-    def _lie(self, z: Tensor, z_next: Tensor, moved: Tensor, negatives: Tensor | None) -> Tensor:
-        b = len(z)
-        groups = [gather(x) for x in (z, z_next, moved, *(() if negatives is None else (negatives,)))]
-        projected = functional.normalize(self.head(torch.cat(groups)), dim=1).split([len(g) for g in groups])
-        start = first_row(b)
-        anchors = projected[1][start : start + b]
-        return lie_info_nce(anchors, *projected[:3], *projected[3:], start=start, temperature=self.temperature,
-                            own_negative=self.own_negative)  # fmt: skip
+    def _lie(
+        self, groups: tuple[Tensor, ...], negatives: Tensor | None, joined: JoinedBatch, single: JoinedBatch | None
+    ) -> Tensor:
+        first, second, moved, *others = project(self.head, groups, negatives, joined, single)
+        return lie_info_nce(
+            first, second, moved, *others,
+            start=joined.start, size=joined.rows, temperature=self.temperature, own_negative=self.own_negative,
+        )  # fmt: skip
 
     def _coordinates(self, t: Tensor, delta: Tensor) -> Tensor:
         deltas = self.operator.deltas(delta).to(t.dtype)
         squares = torch.stack([part.square().sum(dim=1) for part in t.split(self.operator.counts, dim=1)], dim=1)
-        return (similarity(deltas) * squares).sum(dim=1).mean()
+        return (similarity(deltas) * squares).sum(dim=1)
 
-    def _invariant(self, z: Tensor, z_next: Tensor, negatives: Tensor | None) -> Tensor:
+    def _invariant(
+        self, groups: tuple[Tensor, ...], negatives: Tensor | None, joined: JoinedBatch, single: JoinedBatch | None
+    ) -> Tensor:
         if self.invariant_head is None:
-            return z.new_zeros(())
-        u, b = self.operator.fixed, len(z)
-        groups = [gather(x[:, :u]) for x in (z, z_next, *(() if negatives is None else (negatives,)))]
-        first, second, *others = functional.normalize(self.invariant_head(torch.cat(groups)), dim=1).split(
-            [len(g) for g in groups]
-        )
-        return frames_info_nce(
-            first, second, *others, start=first_row(b), size=b, temperature=self.invariant_temperature
-        )
+            return groups[0].new_zeros(len(groups[0]))
+        u = self.operator.fixed
+        others = None if negatives is None else negatives[:, :u]
+        parts = project(self.invariant_head, tuple(x[:, :u] for x in groups), others, joined, single)
+        return frames_info_nce(*parts, start=joined.start, size=joined.rows, temperature=self.invariant_temperature)
+
+
+class FramesLoss(nn.Module):
+    """The control: a symmetric InfoNCE between the two frames of each instance, on all of the embedding.
+
+    The head and the negatives are those of :class:`LieLoss`, but for own z, which has no place here.
+    """
+
+    def __init__(self, dim: int, *, temperature: float = 1.0, batch_norm: bool = True) -> None:
+        super().__init__()
+        if temperature <= 0:
+            raise ValueError("temperatures must be above 0")
+        self.temperature = temperature
+        self.head = ProjectionHead(dim, batch_norm=batch_norm)
+
+    def forward(self, z: Tensor, z_next: Tensor, *, negatives: Tensor | None = None) -> Tensor:
+        """(B, M), (B, M) and (N, M) -> the mean over the batch (in a distributed run this process' share of it)."""
+        joined = JoinedBatch.of(len(z), z.device)
+        single = None if negatives is None else JoinedBatch.of(len(negatives), z.device)
+        parts = project(self.head, (z, z_next), negatives, joined, single)
+        return joined.mean(frames_info_nce(*parts, start=joined.start, size=joined.rows, temperature=self.temperature))
+
+
+def project(
+    head: nn.Module, groups: tuple[Tensor, ...], negatives: Tensor | None, joined: JoinedBatch,
+    single: JoinedBatch | None,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    """Groups of (B, M), and (N, M) -> unit vectors of the joined batch, through the head all at once."""
+    everything = [joined.gather(x) for x in groups]
+    if negatives is not None and single is not None:
+        everything.append(single.gather(negatives))
+    if len(everything[0]) == 0:  # batch-norm cannot take statistics of nothing
+        return tuple(everything)
+    projected = functional.normalize(head(torch.cat(everything)), dim=1)
+    return projected.split([len(x) for x in everything])
 
 
 def similarity(delta: Tensor) -> Tensor:
@@ -139,15 +178,17 @@ def similarity(delta: Tensor) -> Tensor:
 
 
 def lie_info_nce(
-    anchors: Tensor, z: Tensor, z_next: Tensor, moved: Tensor, negatives: Tensor | None = None, *,
-    start: int = 0, temperature: float = 1.0, own_negative: bool = True,
+    z: Tensor, z_next: Tensor, moved: Tensor, negatives: Tensor | None = None, *,
+    start: int = 0, size: int | None = None, temperature: float = 1.0, own_negative: bool = True,
 ) -> Tensor:  # fmt: skip
-    """InfoNCE of each true embedding (anchor) with its moved one, on unit vectors.
+    """InfoNCE of each true embedding z_next_i with its moved one, on unit vectors (T, P); for rows start to
+    start + size -> (size,).
 
-    anchors (B, P) are rows start .. start + B of z_next (W B, P); z and moved likewise. Negatives of anchor i: z_j,
-    z_next_j and moved_j of all other instances j, z_i itself, and all of `negatives`.
+    Negatives of row i: z_j, z_next_j and moved_j of all other instances j, z_i itself, and all of `negatives` (N, P).
     """
-    rows = torch.arange(len(anchors), device=anchors.device)
+    size = len(z) if size is None else size
+    anchors = z_next[start : start + size]
+    rows = torch.arange(size, device=anchors.device)
     own = rows + start
     scores = [anchors @ x.T / temperature for x in (moved, z, z_next)]
     scores[2] = scores[2].index_put((rows, own), scores[2].new_tensor(-torch.inf))
@@ -155,14 +196,15 @@ def lie_info_nce(
         scores[1] = scores[1].index_put((rows, own), scores[1].new_tensor(-torch.inf))
     if negatives is not None:
         scores.append(anchors @ negatives.T / temperature)
-    return functional.cross_entropy(torch.cat(scores, dim=1), own)  # the moved embeddings come first
+    return functional.cross_entropy(torch.cat(scores, dim=1), own, reduction="none")  # the moved embeddings come first
 
 
 def frames_info_nce(
     first: Tensor, second: Tensor, negatives: Tensor | None = None, *, start: int = 0, size: int | None = None,
     temperature: float = 1.0,
 ) -> Tensor:  # fmt: skip
-    """Symmetric InfoNCE between the two frames of each instance, on unit vectors (W B, P).
+    """Symmetric InfoNCE between the two frames of each instance, on unit vectors (T, P); for rows start to
+    start + size -> (size,).
 
     Negatives are both frames of all other instances, and `negatives`; a frame is not compared with itself.
     """
@@ -176,5 +218,5 @@ def frames_info_nce(
         scores = [local @ others.T / temperature, same]
         if negatives is not None:
             scores.append(local @ negatives.T / temperature)
-        losses.append(functional.cross_entropy(torch.cat(scores, dim=1), own))
+        losses.append(functional.cross_entropy(torch.cat(scores, dim=1), own, reduction="none"))
     return (losses[0] + losses[1]) / 2

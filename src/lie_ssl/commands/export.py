@@ -1,0 +1,27 @@
+"""`lie-ssl export RUN`: a trained encoder for other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from lie_ssl.training.export import Format, export_run
+from lie_ssl.training.loading import Which
+
+
+def export(
+    run: Annotated[Path, tyro.conf.Positional], out: Path, to: Format = "safetensors", which: Which = "last"
+) -> None:
+    """Writes the encoder of a run for other tools, with a card beside it.
+
+    Example: lie-ssl export runs/mae_lie --to onnx --out exported/mae_lie.onnx
+
+    Args:
+        run: Folder of the run.
+        out: The file to write; .safetensors, or .onnx.
+        to: safetensors for `lie_ssl.load`, timm for timm's own names, onnx (needs the extra `onnx`).
+        which: The last checkpoint, or the one that was best on validation.
+    """
+    print(f"wrote {export_run(run, out, to, which)}")

@@ -1,0 +1,132 @@
+"""`lie-ssl pretrain METHOD ARM ...`: the flags and their defaults are those of the recipe for that method and arm."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated
+
+import tyro
+
+from lie_ssl.errors import UserError
+from lie_ssl.methods.registry import METHODS
+from lie_ssl.recipes.pretrain import ARMS, PRETRAIN_RECIPES, pretrain_recipe
+from lie_ssl.training.config import PretrainConfig, load_config
+
+
+def pretrain(arguments: list[str]) -> None:
+    """Trains an encoder without labels.
+
+    METHOD is mae, vicreg, simclr or `package.module:Class`; ARM is base, frames, literal, lie or lie_off. An unfinished
+    run goes on where it stopped with the same command. Under torchrun every process takes its share of each batch.
+
+    Example: lie-ssl pretrain mae lie --data data/small --out runs/mae_lie
+    """
+    recipe, rest = taken(arguments, "--recipe", "small")
+    file, rest = taken(rest, "--config", "")
+    words: list[str] = []
+    while rest and not rest[0].startswith("-") and len(words) < 2:
+        words.append(rest.pop(0))
+    if file:
+        if words:
+            raise UserError(f"--config {file} already says the method and the arm; leave out {' '.join(words)}")
+        default = load_config(Path(file))
+    elif len(words) < 2:
+        if not rest or any(a in ("-h", "--help") for a in rest):
+            print(usage())
+            return
+        raise UserError("say what to train: lie-ssl pretrain METHOD ARM, such as `mae lie`")
+    else:
+        default = pretrain_recipe(recipe, *words)
+
+    def main(config: Annotated[PretrainConfig, tyro.conf.arg(name="")] = default, *, out: Path) -> None:
+        """Trains an encoder without labels.
+
+        Args:
+            config: The run.
+            out: Folder of the run. An unfinished one is gone on with; another run is never written over.
+        """
+        if not config.data:
+            raise UserError("say which data set to learn from: --data FOLDER (make one with `lie-ssl data make small`)")
+        run(config, out)
+
+    prog = " ".join(["lie-ssl pretrain", *words])
+    tyro.cli(main, prog=prog, args=rest, description=pretrain.__doc__)
+
+
+def run(config: PretrainConfig, out: Path) -> None:
+    """Trains with a progress bar and says where the run is."""
+    from lie_ssl.training.pretrain import pretrain as train
+
+    with Bar(shown=os.environ.get("RANK", "0") == "0") as bar:
+        folder = train(config, out, bar)
+        bar.say(f"{folder}: the run is complete; `lie_ssl.load({str(folder)!r})` gives its encoder and operator")
+
+
+class Bar:
+    """Progress in the terminal: steps, steps a second, time left, loss. Checks are printed above it."""
+
+    def __init__(self, shown: bool = True) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (
+            TextColumn("training"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(), TextColumn("{task.fields[loss]}"),
+        )  # fmt: skip
+        self._shown = shown
+        self._bar = Progress(*columns, console=Console(file=sys.stdout))
+        self._task = self._bar.add_task("", total=None, rate="", loss="")
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar.live.is_started:
+            self._bar.stop()
+
+    def step(self, done: int, total: int, loss: float) -> None:
+        if not self._shown:
+            return
+        if not self._bar.live.is_started:
+            self._bar.reset(self._task, total=total, completed=done)
+            self._bar.start()
+        speed = self._bar.tasks[0].speed
+        rate = f"{speed:.1f} steps/s" if speed else ""
+        self._bar.update(self._task, completed=done, total=total, rate=rate, loss=f"loss {loss:.4g}")
+
+    def say(self, text: str) -> None:
+        if self._shown:
+            self._bar.console.print(text, highlight=False, soft_wrap=True, markup=False)
+
+
+def taken(arguments: list[str], flag: str, default: str) -> tuple[str, list[str]]:
+    """The value of a flag that decides about the others, and the arguments without it."""
+    rest = list(arguments)
+    for i, word in enumerate(rest):
+        if word.startswith(f"{flag}="):
+            return word.split("=", 1)[1], rest[:i] + rest[i + 1 :]
+        if word == flag:
+            if i + 1 == len(rest):
+                raise UserError(f"{flag} needs a value")
+            return rest[i + 1], rest[:i] + rest[i + 2 :]
+    return default, rest
+
+
+def usage() -> str:
+    """What can be trained."""
+    lines = [
+        "usage: lie-ssl pretrain METHOD ARM --data FOLDER --out FOLDER [--recipe RECIPE] [flags]",
+        "       lie-ssl pretrain --config FILE --out FOLDER [flags]",
+        "",
+        f"  METHOD  {', '.join(METHODS)}, or package.module:Class",
+        f"  ARM     {', '.join(ARMS)}",
+    ]
+    lines += [
+        f"  RECIPE  {name}: {(recipe.__doc__ or '').splitlines()[0]}" for name, recipe in PRETRAIN_RECIPES.items()
+    ]
+    return "\n".join([*lines, "", "example: lie-ssl pretrain mae lie --help   shows every flag with its default"])

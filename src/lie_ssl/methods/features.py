@@ -1,0 +1,54 @@
+"""Embeddings of many frames, and k-NN accuracy on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from lie_ssl.frames.frameset import FrameSet
+from lie_ssl.frames.loader import to_tensor
+
+
+@torch.no_grad()
+def embed_frames(
+    encoder: nn.Module, frames: FrameSet, rows: Sequence[int] | NDArray[np.int64], batch: int = 256
+) -> Tensor:
+    """Rows of the index -> (rows, M) float32 on the CPU. The encoder is put to eval mode and back."""
+    rows = np.asarray(rows, np.int64)
+    device = next(encoder.parameters()).device
+    training = encoder.training
+    encoder.eval()
+    try:
+        parts = [
+            encoder(to_float(to_tensor(frames.read(rows[i : i + batch])), device)).float().cpu()
+            for i in range(0, len(rows), batch)
+        ]
+    finally:
+        encoder.train(training)
+    return torch.cat(parts) if parts else torch.zeros(0, 0)
+
+
+def to_float(pictures: Tensor, device: torch.device | str = "cpu") -> Tensor:
+    """(B, C, H, W) uint8 -> float32 in [0, 1]; floats are taken as they are."""
+    pictures = pictures.to(device, non_blocking=True)
+    return pictures.float() / 255 if pictures.dtype == torch.uint8 else pictures.float()
+
+
+def knn_accuracy(
+    bank: Tensor, bank_labels: Tensor, queries: Tensor, labels: Tensor, k: int = 20, temperature: float = 0.07
+) -> float:
+    """Share of the queries (Q, M) whose class the k nearest of the bank (N, M) vote for, by cosine.
+
+    A neighbour's vote counts exp(cosine / temperature), as is usual for self-supervised features.
+    """
+    k = min(k, len(bank))
+    scores = functional.normalize(queries, dim=1) @ functional.normalize(bank, dim=1).T
+    nearest, places = scores.topk(k, dim=1)
+    votes = torch.zeros(len(queries), int(max(bank_labels.max(), labels.max())) + 1)
+    votes.scatter_add_(1, bank_labels[places], (nearest / temperature).exp())
+    return float((votes.argmax(dim=1) == labels).double().mean())

@@ -1,0 +1,57 @@
+"""Small encoders that train on a CPU: a vision transformer and a residual network of 128 features each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from torch import nn
+
+from lie_ssl.torchvision_cure import import_torchvision
+
+if TYPE_CHECKING:
+    from timm.models.resnet import ResNet
+    from timm.models.vision_transformer import VisionTransformer
+
+SMALL_IMAGE = 48  # below this many pixels the residual network keeps the full resolution in its first layer
+
+
+def vit_mini(image_size: int = 64, channels: int = 3, patch_size: int = 8, **options: Any) -> VisionTransformer:
+    """(B, C, S, S) -> (B, 128): 0.6 million weights, a class token, and the mean of the normed patch tokens.
+
+    Args:
+        image_size, channels: of the images; the size is a multiple of the patch size.
+        patch_size: 8 gives 64 tokens of an image of 64 px.
+        options: other keyword arguments of timm's VisionTransformer, such as depth or drop_path_rate.
+    """
+    import_torchvision()
+    from timm.models.vision_transformer import VisionTransformer
+
+    # An MLP twice as wide as the tokens, not four times: a training step takes three quarters of the time.
+    shape: dict[str, Any] = {"embed_dim": 128, "depth": 4, "num_heads": 4, "mlp_ratio": 2.0, **options}
+    image: dict[str, Any] = {"img_size": image_size, "patch_size": patch_size, "in_chans": channels}
+    return VisionTransformer(num_classes=0, global_pool="avg", fc_norm=False, **image, **shape)
+
+
+def resnet_mini(image_size: int = 64, channels: int = 3) -> ResNet:
+    """(B, C, S, S) -> (B, 128): 0.3 million weights, four basic blocks of 16 to 128 channels, the mean over places.
+
+    The stem is one 3x3 convolution without max-pooling, of stride 2 from 48 px on.
+    """
+    import_torchvision()
+    from timm.models.resnet import BasicBlock, ResNet
+
+    widths = (16, 32, 64, 128)
+    block: Any = BasicBlock  # timm's annotation asks for an instance
+    model: Any = ResNet(block, (1, 1, 1, 1), num_classes=0, in_chans=channels, channels=widths)
+    # timm's stem always has 64 channels, which would cost more than all the rest.
+    stride = 1 if image_size < SMALL_IMAGE else 2
+    model.conv1 = nn.Conv2d(channels, widths[0], kernel_size=3, stride=stride, padding=1, bias=False)
+    model.bn1 = nn.BatchNorm2d(widths[0])
+    model.maxpool = nn.Identity()
+    model.layer1 = nn.Sequential(BasicBlock(widths[0], widths[0]))
+    model.init_weights()
+    return cast("ResNet", model)
+
+
+MINIS: dict[str, Callable[..., nn.Module]] = {"vit_mini": vit_mini, "resnet_mini": resnet_mini}

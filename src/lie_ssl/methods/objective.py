@@ -1,0 +1,109 @@
+"""What is learned from pairs beside the self-supervised loss: the settings of every arm.
+
+An arm is decided by weights alone. With `frames` above zero it is X Frames; with any weight of the operator above zero
+it is X Lie; with all of them zero it is X, and nothing of the rest is built or run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lie_ssl.errors import UserError
+from lie_ssl.lie.algebras import ALGEBRAS
+from lie_ssl.lie.coordinates import Sees
+from lie_ssl.lie.operator import AlgebraName
+
+
+@dataclass(frozen=True)
+class OperatorConfig:
+    """The Lie operator."""
+
+    generators: tuple[int, ...] = (4,)
+    """Generators of each factor of variation; a single number serves every factor."""
+    algebra: AlgebraName = "general"
+    """Which matrices the generators are."""
+    fixed: int = 0
+    """How many leading dimensions of the embedding the group leaves alone."""
+    sees: Sees = "pair"
+    """What the network that infers t sees: both embeddings, the first one, or the difference of the poses only."""
+    hidden: int = 0
+    """Width of that network; 0 takes the size of the embedding."""
+    max_norm: float = 0.0
+    """Bound on the length of t for each factor; 0 for none."""
+    split_factors: bool = False
+    """Give every factor its own share of the moved dimensions."""
+    scale: float = 0.0
+    """Size of the generators at the start; 0 takes the algebra's own."""
+    rank: int = 0
+    """Rank of low_rank generators; 0 takes the algebra's own."""
+    block_size: int = 0
+    """Size of the blocks of the block algebra; 0 takes the algebra's own."""
+
+    def __post_init__(self) -> None:
+        if not self.generators or min(self.generators) < 1:
+            raise UserError(f"generators is {self.generators}, but every factor needs at least one")
+        if self.algebra not in ALGEBRAS:
+            raise UserError(f"algebra is {self.algebra!r}, but there are {', '.join(ALGEBRAS)}")
+        for name in ("fixed", "hidden", "max_norm", "scale", "rank", "block_size"):
+            if getattr(self, name) < 0:
+                raise UserError(f"operator.{name} is {getattr(self, name)}, but it must be 0 or more")
+
+
+@dataclass(frozen=True)
+class ObjectiveConfig:
+    """Weights of all terms, and what shapes them."""
+
+    ssl: float = 1.0
+    """Weight of the self-supervised loss of both frames."""
+    frames: float = 0.0
+    """Weight of the InfoNCE between the two frames: the control X Frames."""
+    lie: float = 0.0
+    """Weight of the InfoNCE between the moved embedding and the true one."""
+    euclidean: float = 0.0
+    """Weight of the squared distance between them."""
+    coordinates: float = 0.0
+    """Weight of s(delta) |t|^2."""
+    invariant: float = 0.0
+    """Weight of the InfoNCE between the two frames on the part that the group leaves alone."""
+    temperature: float = 1.0
+    """Of the InfoNCE of frames and of lie; 1 is the formula as it stands in the paper."""
+    invariant_temperature: float = 0.0
+    """Of the InfoNCE on the fixed part; 0 takes the other one."""
+    view: Literal["clean", "ssl"] = "clean"
+    """Which embedding the pairs are compared by: of the plain frame, or of the view that the method has worked on."""
+    batch_norm: bool = True
+    """Batch-norm in the projection heads of these terms."""
+    own_negative: bool = True
+    """Whether z is a negative of its own z^g."""
+    singles: bool = True
+    """Whether instances seen in one pose only are negatives too."""
+    detach_fixed: bool = False
+    """Keep the gradients of the Lie terms out of the fixed part."""
+    identity: bool = False
+    """Replace the action of the group by the identity, for ablations."""
+    operator: OperatorConfig = field(default_factory=OperatorConfig)
+    """The Lie operator."""
+
+    def __post_init__(self) -> None:
+        for name in ("ssl", "frames", "lie", "euclidean", "coordinates", "invariant"):
+            if not getattr(self, name) >= 0:
+                raise UserError(f"objective.{name} is {getattr(self, name)}, but weights are 0 or more")
+        if not self.temperature > 0 or not self.invariant_temperature >= 0:
+            raise UserError("objective.temperature must be above 0, and invariant_temperature 0 or more")
+        if self.ssl == self.frames == 0 and not self.moves:
+            raise UserError("all weights of the objective are 0, so there is nothing to learn")
+        if self.frames > 0 and self.moves:
+            raise UserError("an arm has either the frames term or the terms of the operator, not both")
+        if self.invariant > 0 and self.operator.fixed == 0:
+            raise UserError("objective.invariant needs a fixed part: set objective.operator.fixed above 0")
+
+    @property
+    def moves(self) -> bool:
+        """Whether there is an operator."""
+        return max(self.lie, self.euclidean, self.coordinates, self.invariant) > 0
+
+    @property
+    def pairs(self) -> bool:
+        """Whether anything is learned from pairs."""
+        return self.moves or self.frames > 0

@@ -1,0 +1,91 @@
+"""Named pretraining runs. A recipe is a function of method and arm that returns a full config.
+
+Arms: base (X), frames (X Frames), literal (X Lie as the paper writes it: the group acts on all of z), lie (X Lie with
+an invariant part and an InfoNCE on it), lie_off (the same without the terms of the operator).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lie_ssl.errors import UserError
+from lie_ssl.methods.augment import crop_only, simclr, vicreg
+from lie_ssl.methods.encoders import EncoderConfig
+from lie_ssl.methods.mae import MAEConfig
+from lie_ssl.methods.method import MethodConfig
+from lie_ssl.methods.objective import ObjectiveConfig, OperatorConfig
+from lie_ssl.methods.registry import method_config
+from lie_ssl.methods.simclr import SimCLRConfig
+from lie_ssl.methods.vicreg import VICRegConfig
+from lie_ssl.plain import suggestion
+from lie_ssl.training.config import OptimConfig, PretrainConfig
+
+ARMS = ("base", "frames", "literal", "lie", "lie_off")
+PUBLISHED = ("mae", "vicreg", "simclr")
+
+
+def arm_objective(arm: str, dim: int, *, weight: float = 1.0, temperature: float = 0.2) -> ObjectiveConfig:
+    """The weights of an arm for embeddings of the given size; `weight` is that of the InfoNCE between frames."""
+    if arm == "base":
+        return ObjectiveConfig()
+    if arm == "frames":
+        return ObjectiveConfig(frames=weight, temperature=temperature)
+    if arm == "literal":
+        return ObjectiveConfig(lie=1.0, euclidean=1.0, coordinates=1.0)
+    # The squared distance is a sum over dimensions; over the moved ones it should count like one number.
+    moved = dim // 4
+    lie = ObjectiveConfig(
+        lie=1.0, euclidean=1.0 / moved, coordinates=1.0, invariant=weight, temperature=temperature, detach_fixed=True,
+        operator=OperatorConfig(fixed=dim - moved),
+    )  # fmt: skip
+    if arm == "lie":
+        return lie
+    if arm == "lie_off":
+        return replace(lie, lie=0.0, euclidean=0.0)
+    raise UserError(f"there is no arm {arm!r}{suggestion(arm, list(ARMS))}")
+
+
+def small(method: str = "mae", arm: str = "lie") -> PretrainConfig:
+    """For a CPU: our own small encoders, some minutes a run."""
+    settings = method_config(method)
+    encoder = "vit_mini" if method == "mae" else "resnet_mini"
+    weight = 1.0 if method == "mae" else 0.3
+    return PretrainConfig(
+        method=settings, arm=arm, encoder=EncoderConfig(name=encoder), objective=arm_objective(arm, 128, weight=weight),
+        optim=OptimConfig(steps=1200, batch=64, lr=1e-3),
+    )  # fmt: skip
+
+
+def paper(method: str = "mae", arm: str = "literal") -> PretrainConfig:
+    """The paper's sizes: ViT-B for MAE, ResNet-50 for VICReg and SimCLR, batches of 64, 100 epochs of 1,924 instances.
+
+    Plain Adam at the middle of the paper's three rates. Both encoders start from published weights; give them with
+    encoder.weights.
+    """
+    optim = OptimConfig(steps=100 * (52 * 37 // 64), batch=64, lr=5e-5, weight_decay=0.0)
+    settings: MethodConfig
+    if method == "mae":
+        encoder, dim = EncoderConfig(name="vit_base_patch16_224"), 768
+        settings = MAEConfig(mask=0.75, decoder_dim=512, decoder_depth=8, decoder_heads=16, augment=crop_only())
+    elif method == "vicreg":
+        encoder, dim = EncoderConfig(name="resnet50"), 2048
+        settings = VICRegConfig(expander=(8192, 8192, 8192), augment=vicreg())
+    elif method == "simclr":
+        encoder, dim = EncoderConfig(name="resnet50"), 2048
+        settings = SimCLRConfig(projection=128, hidden=2048, augment=simclr())
+    else:
+        raise UserError(f"the paper has no method {method!r}{suggestion(method, list(PUBLISHED))}")
+    objective = arm_objective(arm, dim)
+    if method == "simclr" and arm == "literal":
+        objective = replace(objective, ssl=10.0, lie=10.0, euclidean=1.0)
+    return PretrainConfig(method=settings, arm=arm, encoder=encoder, objective=objective, optim=optim)
+
+
+PRETRAIN_RECIPES = {"small": small, "paper": paper}
+
+
+def pretrain_recipe(name: str, method: str, arm: str) -> PretrainConfig:
+    """A recipe by its name."""
+    if name not in PRETRAIN_RECIPES:
+        raise UserError(f"there is no recipe {name!r}{suggestion(name, list(PRETRAIN_RECIPES))}")
+    return PRETRAIN_RECIPES[name](method, arm)

@@ -1,0 +1,116 @@
+"""What a run is asked from time to time: k-NN accuracy, its losses on validation pairs, and how the operator does."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+from torch import distributed as dist
+
+from lie_ssl.frames import FrameSet, PairSampler
+from lie_ssl.frames.loader import to_tensor
+from lie_ssl.frames.pairs import seen_instances
+from lie_ssl.lie.diagnostics import diagnose
+from lie_ssl.lie.gather import is_distributed
+from lie_ssl.methods.features import embed_frames, knn_accuracy, to_float
+from lie_ssl.methods.pair_model import PairModel
+
+BANK, QUERIES, PAIRS = 2000, 1000, 256
+
+
+class Checks:
+    """A fixed sample of a data set, and what a model makes of it.
+
+    The bank of the k-NN classifier is drawn from the frames that training may see, the queries from the validation
+    instances in all poses. Validation pairs are of 2D poses where there are any. Without validation instances pairs
+    of training instances stand in, and there is no k-NN accuracy; nor is there one for a single class.
+    """
+
+    def __init__(self, frames: FrameSet, batch: int, diverse: float, seed: int, rank: int = 0, world: int = 1) -> None:
+        self.frames = frames
+        random = np.random.default_rng((seed, 1))
+        self.split = "validation" if "validation" in set(frames.index["split"]) else "train"
+        bank = np.concatenate(
+            [np.array([i.typical]) if not i.kinds else np.concatenate(i.kinds)
+             for i in seen_instances(frames.index, "train", diverse)]
+        )  # fmt: skip
+        own = frames.index[(frames.index["split"] == self.split) & frames.index["duplicate_of"].isna()]
+        self.bank = np.sort(random.permutation(bank)[:BANK])
+        self.queries = np.sort(random.permutation(own.index.to_numpy())[:QUERIES])
+        self.knn = self.split == "validation" and len(frames.classes) > 1
+        self.pairs = validation_pairs(own, batch, diverse, seed, rank, world)
+
+    @torch.no_grad()
+    def run(self, model: PairModel) -> dict[str, float]:
+        """Every process must call it; the numbers are the same in all of them."""
+        model.eval()
+        try:
+            result = {"knn": self._knn(model)} if self.knn else {}
+            if model.objective.pairs and self.pairs is not None:
+                result |= self._pairs(model, self.pairs)
+        finally:
+            model.train()
+        return result
+
+    def _knn(self, model: PairModel) -> float:
+        accuracy = torch.zeros(())
+        if not is_distributed() or dist.get_rank() == 0:
+            features = [embed_frames(model.method.encoder, self.frames, rows) for rows in (self.bank, self.queries)]
+            labels = [torch.from_numpy(self.frames.labels[rows]) for rows in (self.bank, self.queries)]
+            accuracy += knn_accuracy(features[0], labels[0], features[1], labels[1])
+        return float(_joined(accuracy.to(_device(model))))
+
+    def _pairs(self, model: PairModel, sampler: PairSampler) -> dict[str, float]:
+        sums: dict[str, Tensor] = {}
+        pairs: list[tuple[Tensor, Tensor, Tensor]] = []
+        for batch in sampler:
+            rows = np.concatenate([batch.first, batch.second])
+            images = to_float(to_tensor(self.frames.read(rows)), _device(model))
+            z, z_next = model.method.encoder(images).chunk(2)
+            delta = torch.from_numpy(batch.delta).to(z.device)
+            pairs.append((z, z_next, delta))
+            for name, value in model.pair_terms(z, z_next, delta).items():
+                sums[name] = sums.get(name, z.new_zeros(())) + value / len(sampler)
+        result = {f"validation_{name}": float(_joined(v) / _world()) for name, v in sums.items()}
+        if model.operator is not None:
+            z, z_next, delta = (torch.cat(parts)[:PAIRS] for parts in zip(*pairs, strict=True))
+            result |= asdict(diagnose(model.operator, z.float(), z_next.float(), delta))
+        return result
+
+
+def validation_pairs(
+    own: pd.DataFrame, batch: int, diverse: float, seed: int, rank: int, world: int
+) -> PairSampler | None:
+    """Pairs of the given frames, the same at every check; None where no instance has two poses."""
+    flat = own[own["pose"] == "2d"]
+    index = flat if len(flat) else own
+    if index.groupby(["class", "instance"]).size().max() < 2:
+        return None
+    split = str(index["split"].iloc[0])
+    instances = sum(bool(i.kinds) for i in seen_instances(index, split, diverse))
+    size = min(batch, instances) // world * world
+    if size < max(2, world):
+        return None
+    passes = max(1, round(PAIRS / instances))
+    return PairSampler(
+        index, batch_size=size, seed=seed, split=split, diverse=diverse, passes=passes, singles=False, rank=rank,
+        world_size=world,
+    )  # fmt: skip
+
+
+def _device(model: PairModel) -> torch.device:
+    return next(model.parameters()).device
+
+
+def _world() -> int:
+    return dist.get_world_size() if is_distributed() else 1
+
+
+def _joined(value: Tensor) -> Tensor:
+    value = value.detach().clone()
+    if is_distributed():
+        dist.all_reduce(value)
+    return value

@@ -1,0 +1,164 @@
+"""Everything that decides what a pretraining run learns. Two equal configs on equal data give the same weights."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from lie_ssl.errors import UserError
+from lie_ssl.methods.encoders import EncoderConfig
+from lie_ssl.methods.mae import MAEConfig
+from lie_ssl.methods.method import MethodConfig
+from lie_ssl.methods.objective import ObjectiveConfig
+from lie_ssl.methods.registry import method_config
+from lie_ssl.plain import from_plain, to_plain
+
+# What may be changed between the parts of a run that is stopped and resumed.
+HOW_NOT_WHAT = ("data", "log", "device", "workers")
+
+
+@dataclass(frozen=True)
+class OptimConfig:
+    """Optimiser and schedule."""
+
+    name: Literal["adamw", "lars"] = "adamw"
+    """Which optimiser."""
+    lr: float = 1e-3
+    """Learning rate at its highest."""
+    operator_lr: float = 1.0
+    """Learning rate of the operator, as a multiple of `lr`."""
+    weight_decay: float = 0.05
+    """On weights, not on biases and norms, nor on the operator."""
+    momentum: float = 0.9
+    """Of LARS; the first beta of AdamW."""
+    beta: float = 0.95
+    """The second beta of AdamW."""
+    steps: int = 1000
+    """Steps of the optimiser."""
+    batch: int = 64
+    """Pairs in a batch, over all processes."""
+    accumulate: int = 1
+    """Batches whose gradients make one step."""
+    warmup: float = 0.1
+    """Share of the steps in which the rate rises."""
+    floor: float = 0.0
+    """Learning rate at the end, as a share of the highest."""
+    clip: float = 5.0
+    """Largest norm of the gradient of each group (encoder, operator, heads); 0 for no limit."""
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "accumulate"):
+            if getattr(self, name) < 1:
+                raise UserError(f"optim.{name} is {getattr(self, name)}, but it must be 1 or more")
+        if self.batch < 2:
+            raise UserError(f"optim.batch is {self.batch}, but contrast and batch-norm need at least 2 pairs")
+        for name in ("lr", "operator_lr"):
+            if not getattr(self, name) > 0:
+                raise UserError(f"optim.{name} is {getattr(self, name)}, but it must be above 0")
+        for name in ("weight_decay", "clip"):
+            if not getattr(self, name) >= 0:
+                raise UserError(f"optim.{name} is {getattr(self, name)}, but it must be 0 or more")
+        for name in ("momentum", "beta", "warmup", "floor"):
+            if not 0 <= getattr(self, name) < 1:
+                raise UserError(f"optim.{name} is {getattr(self, name)}, but it must lie in [0, 1)")
+
+
+@dataclass(frozen=True)
+class LogConfig:
+    """What is written down, and how often."""
+
+    every: int = 10
+    """Steps between two rows of the log."""
+    check_every: int = 0
+    """Steps between two checks (k-NN accuracy, losses on validation pairs, diagnostics); 0: ten in a run."""
+    save_every: int = 0
+    """Steps between two checkpoints; 0: with every check."""
+    tensorboard: bool = True
+    """Also write TensorBoard files."""
+    wandb: str = ""
+    """Also log to this project of Weights & Biases (needs the extra `wandb`)."""
+
+    def __post_init__(self) -> None:
+        if self.every < 1 or self.check_every < 0 or self.save_every < 0:
+            raise UserError("log.every must be 1 or more, log.check_every and log.save_every 0 or more")
+
+
+@dataclass(frozen=True)
+class PretrainConfig:
+    """A pretraining run."""
+
+    data: str = ""
+    """Folder of the data set."""
+    method: MethodConfig = field(default_factory=MAEConfig)
+    """The self-supervised method."""
+    arm: str = "base"
+    """What the run is called in tables: base, frames, literal, lie, lie_off, or a word of your own."""
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    """The encoder."""
+    objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
+    """What is learned from pairs."""
+    optim: OptimConfig = field(default_factory=OptimConfig)
+    """Optimiser and schedule."""
+    log: LogConfig = field(default_factory=LogConfig)
+    """The log."""
+    seed: int = 0
+    """Of the weights, the pairs, the masks and the augmentations."""
+    diverse: float = 0.5
+    """Share of the training instances of each class that are seen in all poses."""
+    start: str = ""
+    """Another run to start from: its encoder, and its heads and operator where they fit the same method."""
+    precision: Literal["32", "bf16", "fp16"] = "32"
+    """Of the encoder's products; the operator computes in float32 or better."""
+    on_nan: Literal["stop", "skip"] = "stop"
+    """What to do when a loss or a gradient is not finite: stop with a sentence, or leave the step out."""
+    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+    """Where to compute."""
+    workers: int = 0
+    """Processes that read frames; 0 reads in the training process."""
+
+    def __post_init__(self) -> None:
+        if self.seed < 0 or self.workers < 0:
+            raise UserError(f"seed is {self.seed} and workers {self.workers}, but they must be 0 or more")
+        if not 0 < self.diverse <= 1:
+            raise UserError(f"diverse is {self.diverse}, but it must lie above 0 and at most at 1")
+
+    @property
+    def check_every(self) -> int:
+        return self.log.check_every or max(1, self.optim.steps // 10)
+
+    @property
+    def save_every(self) -> int:
+        return self.log.save_every or self.check_every
+
+    def digest(self) -> str:
+        """Twelve hex digits, equal for configs that learn the same."""
+        plain = {k: v for k, v in to_plain(self).items() if k not in HOW_NOT_WHAT}
+        return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def read_config(values: Mapping[str, Any], where: str = "config") -> PretrainConfig:
+    """A config from plain data, with the settings of its own method."""
+    if not isinstance(values, Mapping):
+        raise UserError(f"{where} is no config of a run")
+    rest = {k: v for k, v in values.items() if k != "method"}
+    config = from_plain(PretrainConfig, rest, where)
+    given = values.get("method", {})
+    if not isinstance(given, Mapping):
+        raise UserError(f"{where}.method is {given!r}, but it takes named values")
+    name = str(given.get("name", "mae"))
+    return replace(config, method=method_config(name, {k: v for k, v in given.items() if k != "name"}))
+
+
+def load_config(path: Path) -> PretrainConfig:
+    """From a JSON file, such as the config.json of a run."""
+    try:
+        values = json.loads(path.read_text())
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise UserError(f"{path} is no JSON: {error}") from error
+    return read_config(values, str(path))

@@ -1,0 +1,129 @@
+"""A trained encoder for other tools: safetensors with a model card, timm's state dict, ONNX."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames.shards import write_whole
+from lie_ssl.training.loading import Loaded, Which, load
+
+Format = Literal["safetensors", "timm", "onnx"]
+ENDINGS: dict[str, str] = {"safetensors": ".safetensors", "timm": ".safetensors", "onnx": ".onnx"}
+KEY = "lie_ssl_encoder"
+CLOSE = 1e-4
+
+
+def export_run(run: Path | str, out: Path | str, to: Format = "safetensors", which: Which = "last") -> Path:
+    """Writes the encoder of a run and, beside it, a card as Markdown; gives the path of the file.
+
+    safetensors: for `lie_ssl.load`, with all that is needed to build the encoder again. timm: the body's weights under
+    timm's names, for `timm.create_model(name, checkpoint_path=...)`. onnx: the whole encoder from pictures in [0, 1] to
+    embeddings, for any batch size, compared with this one before it is kept.
+    """
+    loaded, out = load(run, which), Path(out)
+    if to not in ENDINGS:
+        raise UserError(f"there is no format {to!r}; there are {', '.join(ENDINGS)}")
+    if out.suffix != ENDINGS[to]:
+        raise UserError(f"{out} must end with {ENDINGS[to]} for the format {to}")
+    if out.exists():
+        raise UserError(f"{out} is there already; choose another --out")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    temporary = out.with_name(f".{out.name}.part{out.suffix}")
+    try:
+        if to == "safetensors":
+            save_file(contiguous(loaded.encoder.state_dict()), temporary, metadata={KEY: json.dumps(settings(loaded))})
+        elif to == "timm":
+            save_file(contiguous(loaded.encoder.body.state_dict()), temporary)
+        else:
+            write_onnx(loaded, temporary)
+        temporary.replace(out)
+    finally:
+        temporary.unlink(missing_ok=True)
+    write_whole(out.with_suffix(".md"), [model_card(loaded, to, out.name).encode()])
+    return out
+
+
+def contiguous(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {k: v.contiguous() for k, v in state.items()}
+
+
+def settings(loaded: Loaded) -> dict[str, Any]:
+    """What it takes to build the encoder again."""
+    assert loaded.config is not None
+    own = asdict(loaded.config.encoder)
+    encoder = loaded.encoder
+    return {k: own[k] for k in ("name", "patch_size", "options")} | {
+        "image_size": encoder.image_size, "channels": encoder.channels, "pool": encoder.pool,
+    }  # fmt: skip
+
+
+def read_export(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Settings and weights of an exported safetensors file."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            stated = (file.metadata() or {}).get(KEY)
+            state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 it is no mapping
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{path} is no safetensors file: {error}") from error
+    if stated is None:
+        raise UserError(f"{path} is no encoder that lie_ssl has exported; give it to encoder.weights instead")
+    return json.loads(stated), state
+
+
+def write_onnx(loaded: Loaded, path: Path) -> None:
+    """Exports and compares on random pictures; a difference above 1e-4 is an error."""
+    try:
+        import onnxruntime
+    except ImportError:
+        raise UserError("ONNX needs the extra: pip install 'lie_ssl[onnx]'") from None
+    encoder = loaded.encoder
+    shape = (encoder.channels, encoder.image_size, encoder.image_size)
+    pictures = torch.rand(3, *shape, generator=torch.Generator().manual_seed(0))
+    torch.onnx.export(
+        encoder, (pictures[:2],), str(path), input_names=["images"], output_names=["embeddings"], dynamo=False,
+        dynamic_axes={"images": {0: "batch"}, "embeddings": {0: "batch"}},
+    )  # fmt: skip
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    found = session.run(None, {"images": pictures.numpy()})[0]
+    with torch.no_grad():
+        wanted = encoder(pictures).numpy()
+    worst = float(np.abs(found - wanted).max() / max(1.0, np.abs(wanted).max()))
+    if not worst <= CLOSE:
+        raise UserError(f"the ONNX model differs from the encoder by {worst:.1e}, more than {CLOSE}; it was not kept")
+
+
+def model_card(loaded: Loaded, to: str, name: str) -> str:
+    """What the file is, in Markdown."""
+    assert loaded.config is not None
+    assert loaded.card is not None
+    config, card, encoder = loaded.config, loaded.card, loaded.encoder
+    use = {
+        "safetensors": f'lie_ssl.load("{name}").embed(images)',
+        "timm": f'timm.create_model("{config.encoder.name}", num_classes=0, checkpoint_path="{name}", ...)',
+        "onnx": f'onnxruntime.InferenceSession("{name}").run(None, {{"images": images}})',
+    }[to]
+    mean, std = ([round(v, 4) for v in x.flatten().tolist()] for x in (encoder.mean, encoder.std))
+    kind = "normalise them yourself" if to == "timm" else "normalised inside"
+    lines = [
+        f"# {name}", "",
+        f"An encoder trained by lie_ssl {card['versions']['lie_ssl']} with {card['method']}, arm {card['arm']}, "
+        f"seed {card['seed']}.", "",
+        f"- encoder: {config.encoder.name}, embeddings of {encoder.dim}, pooling {encoder.pool}",
+        f"- pictures: {encoder.channels} x {encoder.image_size} x {encoder.image_size} in [0, 1]; mean {mean}, "
+        f"deviation {std} ({kind})",
+        f"- data: {card['data']['source']}, recipe {card['data']['recipe']}, card {card['data']['card_hash'][:12]}",
+        f"- steps: {config.optim.steps}, batch {config.optim.batch}, learning rate {config.optim.lr}, "
+        f"config {card['config_digest']}",
+        f"- finished: {'yes' if card['finished'] else 'no'}", "", "    " + use, "",
+    ]  # fmt: skip
+    return "\n".join(lines)

@@ -1,0 +1,135 @@
+"""The folder of a run: config.json, card.json, metrics.csv, checks.csv, last.ckpt, best.ckpt, coordinates.safetensors.
+
+The config is written first and decides whether a folder may be gone on with; the card is written at the beginning and
+once more at the end, with what was found.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import lie_ssl
+from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet
+from lie_ssl.frames.card import CARD
+from lie_ssl.frames.pairs import Deltas
+from lie_ssl.frames.shards import write_whole
+from lie_ssl.plain import to_plain
+from lie_ssl.training.config import HOW_NOT_WHAT, PretrainConfig, load_config
+
+CONFIG = "config.json"
+COORDINATES = "coordinates.safetensors"
+
+
+def check_run(folder: Path, config: PretrainConfig, frames: FrameSet) -> bool:
+    """Refuses a folder that holds something else than this run; True if the run is finished already."""
+    if not folder.exists():
+        return False
+    if not folder.is_dir():
+        raise UserError(f"{folder} is a file; choose another --out")
+    entries = [p.name for p in folder.iterdir() if not p.name.startswith(".")]
+    if not entries:
+        return False
+    if CONFIG not in entries:
+        raise UserError(f"{folder} holds other files ({', '.join(sorted(entries)[:3])}); choose an empty folder")
+    found = load_config(folder / CONFIG)
+    if found.method.name != config.method.name:
+        raise UserError(
+            f"{folder} holds a run of {found.method.name}, not of {config.method.name}; choose another --out"
+        )
+    if found.digest() != config.digest():
+        raise UserError(f"{folder} holds another run ({difference(found, config)}); choose another --out")
+    if CARD not in entries:
+        return False
+    card = read_run_card(folder)
+    if card["data"]["card_hash"] != frames.card["card_hash"]:
+        raise UserError(
+            f"{folder} was begun with another data set than {frames.folder}; give that one or choose another --out"
+        )
+    return bool(card["finished"])
+
+
+def difference(a: PretrainConfig, b: PretrainConfig) -> str:
+    """The first setting in which two configs differ, in words."""
+    first, second = (_flat(to_plain(c)) for c in (a, b))
+    for name in sorted(first.keys() | second.keys()):
+        if first.get(name) != second.get(name) and name.split(".")[0] not in HOW_NOT_WHAT:
+            return f"{name} is {first.get(name)} there and {second.get(name)} here"
+    return "with the same settings"
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, value in values.items():
+        out |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
+    return out
+
+
+def write_config(folder: Path, config: PretrainConfig) -> None:
+    write_whole(folder / CONFIG, [json.dumps(to_plain(config), indent=1).encode()])
+
+
+def write_run_card(folder: Path, card: dict[str, Any]) -> None:
+    write_whole(folder / CARD, [json.dumps(card, indent=1).encode()])
+
+
+def read_run_card(folder: Path) -> dict[str, Any]:
+    """The card of a run; one sentence for any other folder."""
+    path = folder / CARD
+    if not path.exists():
+        raise UserError(f"{folder} is no run of lie_ssl: it has no {CARD}; make one with `lie-ssl pretrain`")
+    try:
+        card: dict[str, Any] = json.loads(path.read_text())
+        if card["kind"] != "pretraining":
+            raise KeyError("kind")
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{path} is not the card of a run, or it is damaged") from error
+    return card
+
+
+def first_card(config: PretrainConfig, frames: FrameSet, encoder: Any, device: str, processes: int) -> dict[str, Any]:
+    """What is known at the beginning."""
+    data = frames.card
+    report = encoder.weight_report
+    return {
+        "kind": "pretraining",
+        "config_digest": config.digest(),
+        "method": config.method.name,
+        "arm": config.arm,
+        "seed": config.seed,
+        "data": {k: data[k] for k in ("card_hash", "config_hash", "recipe", "source", "counts")},
+        "classes": frames.classes,
+        "size": frames.size,
+        "channels": frames.channels,
+        "factors": list(Deltas(frames.index).factors),
+        "dim": encoder.dim,
+        "pool": encoder.pool,
+        "weights": None if report is None else str(report),
+        "versions": versions(),
+        "machine": machine(device, processes),
+        "finished": False,
+    }
+
+
+def versions() -> dict[str, str]:
+    """Of everything that could change a weight."""
+    packages = ("torch", "torchvision", "timm", "lightning", "numpy")
+    return {"lie_ssl": lie_ssl.__version__, "python": platform.python_version()} | {
+        p: metadata.version(p) for p in packages
+    }
+
+
+def machine(device: str, processes: int) -> dict[str, Any]:
+    """What it ran on; no names of hosts or people."""
+    name = torch.cuda.get_device_name() if device == "cuda" else platform.machine()
+    return {
+        "device": device, "name": name, "system": platform.system(), "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(), "processes": processes,
+    }  # fmt: skip

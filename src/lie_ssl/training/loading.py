@@ -1,0 +1,114 @@
+"""What comes out of a run: its encoder and its operator, ready for use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames.loader import to_tensor
+from lie_ssl.lie import LieOperator
+from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
+from lie_ssl.methods.features import to_float
+from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.training.checkpoints import BEST, LAST, model_state, read_checkpoint
+from lie_ssl.training.config import PretrainConfig, load_config
+from lie_ssl.training.folder import CONFIG, read_run_card
+from lie_ssl.training.model import build_model
+
+Which = Literal["last", "best"]
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A trained encoder in eval mode, with its operator where it has one."""
+
+    encoder: Encoder
+    operator: LieOperator | None
+    config: PretrainConfig | None = None
+    card: dict[str, Any] | None = None
+    model: PairModel | None = None
+
+    @torch.no_grad()
+    def embed(self, images: Any, batch: int = 256) -> Tensor:
+        """Pictures -> (N, M). Takes PIL pictures, uint8 arrays (N, H, W, C) or (H, W, C), and tensors (N, C, H, W) in
+        [0, 1] or uint8; pictures of another size are scaled."""
+        pictures = as_tensor(images, self.encoder.image_size, self.encoder.channels)
+        device = next(self.encoder.parameters()).device
+        parts = [self.encoder(to_float(part, device)).cpu() for part in pictures.split(batch)]
+        return torch.cat(parts) if parts else torch.zeros(0, self.encoder.dim)
+
+
+def load(run: Path | str, which: Which = "last") -> Loaded:
+    """The encoder and the operator of a run's folder, or the encoder of an exported .safetensors file."""
+    path = Path(run)
+    if path.is_file():
+        return _load_file(path)
+    if not path.exists():
+        raise UserError(f"there is no run {path}; make one with `lie-ssl pretrain`")
+    card = read_run_card(path)
+    config = load_config(path / CONFIG)
+    # The checkpoint holds all weights; the file they first came from need not be here any more.
+    encoder = replace(config.encoder, weights="", layout="auto", allow=(), parts=(), pool=card["pool"])
+    model = build_model(replace(config, encoder=encoder), card["size"], card["channels"], len(card["factors"]))
+    if which not in ("last", "best"):
+        raise UserError(f"there is no checkpoint {which!r}; there are last and best")
+    checkpoint = read_checkpoint(path / (LAST if which == "last" else BEST))
+    if checkpoint["lie_ssl"]["method"] != config.method.name:
+        found = checkpoint["lie_ssl"]["method"]
+        raise UserError(f"the checkpoint in {path} is of {found}, but its config says {config.method.name}")
+    try:
+        model.load_state_dict(model_state(checkpoint))
+    except RuntimeError as error:
+        raise UserError(
+            f"the checkpoint in {path} does not fit its config: {str(error).splitlines()[-1].strip()}"
+        ) from error
+    model.eval()
+    return Loaded(model.method.encoder, model.operator, config, card, model)
+
+
+def _load_file(path: Path) -> Loaded:
+    from lie_ssl.training.export import read_export
+
+    settings, state = read_export(path)
+    config = EncoderConfig(
+        name=settings["name"], patch_size=settings["patch_size"], pool=settings["pool"], options=settings["options"]
+    )
+    encoder = create_encoder(config, settings["image_size"], settings["channels"])
+    encoder.load_state_dict(state)
+    encoder.eval()
+    return Loaded(encoder, None)
+
+
+def as_tensor(images: Any, size: int, channels: int) -> Tensor:
+    """Pictures of any usual kind -> (N, C, size, size)."""
+    if isinstance(images, Tensor):
+        batch = images[None] if images.ndim == 3 else images
+    elif isinstance(images, np.ndarray):
+        array = images[None] if images.ndim == 3 else images
+        if array.ndim != 4 or array.dtype != np.uint8:
+            raise UserError(f"an array of pictures is uint8 and (N, H, W, C), not {array.dtype} {array.shape}")
+        batch = to_tensor(np.ascontiguousarray(array))
+    else:
+        pictures: Sequence[Any] = [images] if isinstance(images, Image.Image) else list(images)
+        if not pictures:
+            return torch.zeros(0, channels, size, size)
+        if not all(isinstance(p, Image.Image) for p in pictures):
+            return torch.cat([as_tensor(p, size, channels) for p in pictures])
+        mode = "L" if channels == 1 else "RGB"
+        resized = [p.convert(mode).resize((size, size), Image.Resampling.BICUBIC) for p in pictures]
+        arrays = np.stack([np.asarray(p, np.uint8).reshape(size, size, channels) for p in resized])
+        return to_tensor(arrays)
+    if batch.ndim != 4 or batch.shape[1] != channels:
+        raise UserError(f"the encoder takes pictures of {channels} channels, not a batch of {tuple(batch.shape)}")
+    if batch.shape[2:] != (size, size):
+        scaled = torch.nn.functional.interpolate(to_float(batch), (size, size), mode="bicubic", antialias=True)
+        batch = scaled.clamp(0, 1)
+    return batch

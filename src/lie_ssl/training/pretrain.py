@@ -1,0 +1,155 @@
+"""A pretraining run from config to folder. It can be killed at any time; the same call goes on where it stopped."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import lightning.pytorch as pl
+import torch
+from lightning.pytorch.strategies import DDPStrategy
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet, PairSampler
+from lie_ssl.frames.card import CARD
+from lie_ssl.frames.loader import endless_loader
+from lie_ssl.frames.lock import folder_lock
+from lie_ssl.frames.pairs import Deltas
+from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.training.batchnorm import convert_batchnorm
+from lie_ssl.training.checkpoints import LAST, WholeCheckpoints, read_checkpoint
+from lie_ssl.training.checks import Checks
+from lie_ssl.training.config import PretrainConfig
+from lie_ssl.training.coordinates import store_coordinates
+from lie_ssl.training.folder import check_run, first_card, read_run_card, write_config, write_run_card
+from lie_ssl.training.keeper import Keeper, Silent, Watcher
+from lie_ssl.training.model import build_model
+from lie_ssl.training.module import Pretraining
+from lie_ssl.training.start import start_from
+
+
+def pretrain(config: PretrainConfig, out: Path | str, watcher: Watcher | None = None) -> Path:
+    """Trains, or goes on training, and gives the folder of the run.
+
+    Under torchrun every process calls it with the same config; the first one writes.
+    """
+    out, watcher = Path(out), watcher or Silent()
+    rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+    device = choose_device(config)
+    frames = FrameSet(config.data)
+    sampler = PairSampler(
+        frames.index, batch_size=config.optim.batch, seed=config.seed, diverse=config.diverse,
+        passes=passes_needed(frames, config.optim.batch), rank=rank, world_size=world,
+    )  # fmt: skip
+    if check_run(out, config, frames):
+        watcher.say(f"{out} is finished")
+        return out
+    model = build_model(config, frames.size, frames.channels, len(Deltas(frames.index).factors))
+    if config.start:
+        watcher.say(start_from(model, config))
+    if world > 1:
+        # The heads of the pair losses are left alone: every process gives them the joined batch.
+        convert_batchnorm(model.method)
+    with ExitStack() as stack:
+        if rank == 0:
+            out.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(folder_lock(out))
+            begin(out, config, frames, model, device, world)
+        fit(model, config, frames, sampler, out, watcher, device, rank, world)
+        if rank == 0:
+            finish(out, model, frames, config)
+    return out
+
+
+def begin(out: Path, config: PretrainConfig, frames: FrameSet, model: PairModel, device: str, world: int) -> None:
+    """Claims the folder."""
+    write_config(out, config)
+    if not (out / CARD).exists():
+        write_run_card(out, first_card(config, frames, model.method.encoder, device, world) | {"seconds": 0.0})
+
+
+def fit(
+    model: PairModel, config: PretrainConfig, frames: FrameSet, sampler: PairSampler, out: Path, watcher: Watcher,
+    device: str, rank: int, world: int,
+) -> None:  # fmt: skip
+    """The loop itself, from the last checkpoint on."""
+    last = out / LAST
+    done = read_checkpoint(last) if last.exists() else None
+    first, step = (done["lie_ssl"]["batches"], done["global_step"]) if done else (0, 0)
+    if done:
+        watcher.say(f"going on at step {step:,}")
+    checks = Checks(frames, config.optim.batch, config.diverse, config.seed, rank, world)
+    keeper = Keeper(out, config, checks, watcher, resumed_at=step)
+    module = Pretraining(model, config)
+    loader = endless_loader(frames, sampler, first, config.workers)
+    with quiet():
+        trainer = build_trainer(config, device, keeper, out)
+        started = time.perf_counter()
+        trainer.fit(module, loader, ckpt_path=str(last) if done else None, weights_only=True if done else None)
+    if rank == 0:
+        card = read_run_card(out)
+        write_run_card(out, card | {"seconds": round(card["seconds"] + time.perf_counter() - started, 1)})
+
+
+def finish(out: Path, model: PairModel, frames: FrameSet, config: PretrainConfig) -> None:
+    """Stores the coordinates that were seen, and says in the card that the run is whole."""
+    store_coordinates(out, model, frames, config)
+    write_run_card(out, read_run_card(out) | {"finished": True, "steps": config.optim.steps})
+
+
+def build_trainer(config: PretrainConfig, device: str, keeper: Keeper, out: Path) -> pl.Trainer:
+    """Lightning's, with its own logging, checkpointing and progress bar switched off in favour of ours."""
+    local, world = int(os.environ.get("LOCAL_WORLD_SIZE", "1")), int(os.environ.get("WORLD_SIZE", "1"))
+    precision: Any = {"32": "32-true", "bf16": "bf16-mixed", "fp16": "16-mixed"}[config.precision]
+    backend = "nccl" if device == "cuda" else "gloo"
+    strategy: Any = DDPStrategy(process_group_backend=backend, broadcast_buffers=False) if world > 1 else "auto"
+    return pl.Trainer(
+        accelerator=device, devices=local, num_nodes=max(1, world // local), strategy=strategy, precision=precision,
+        max_steps=config.optim.steps, accumulate_grad_batches=config.optim.accumulate, callbacks=[keeper],
+        plugins=[WholeCheckpoints()], logger=False, enable_checkpointing=False, enable_progress_bar=False,
+        enable_model_summary=False, use_distributed_sampler=False, default_root_dir=out, barebones=False,
+    )  # fmt: skip
+
+
+def choose_device(config: PretrainConfig) -> str:
+    """cuda where there is one, unless another is asked for."""
+    device: str = config.device
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda" and not torch.cuda.is_available():
+        raise UserError("device is cuda, but there is none that torch can use; set --device cpu")
+    if device == "mps" and not torch.backends.mps.is_available():
+        raise UserError("device is mps, but there is none that torch can use; set --device cpu")
+    if config.precision == "fp16" and device == "cpu":
+        raise UserError("precision is fp16, but a CPU has no fast fp16; set --precision bf16 or 32")
+    if config.precision == "bf16" and device == "cuda" and not torch.cuda.is_bf16_supported():
+        raise UserError("precision is bf16, but this GPU has none; set --precision fp16 or 32")
+    return device
+
+
+def passes_needed(frames: FrameSet, batch: int) -> int:
+    """How often an epoch shows every instance, so that it holds at least one batch."""
+    training = frames.index[frames.index["split"] == "train"]
+    instances = len(training.drop_duplicates(["class", "instance"]))
+    return max(1, -(-batch // max(1, instances)))
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keeps Lightning's advice out of the user's sight: it is about settings that are made here on purpose."""
+    logger = logging.getLogger("lightning.pytorch")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module="lightning.*")
+        warnings.filterwarnings("ignore", message=".*`LeafSpec`.*|.*isinstance\\(treespec, LeafSpec\\).*")
+        try:
+            yield
+        finally:
+            logger.setLevel(level)

@@ -1,0 +1,37 @@
+"""Starting from the weights of another run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from torch import nn
+
+from lie_ssl.errors import UserError
+from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.training.checkpoints import LAST, model_state, read_checkpoint
+from lie_ssl.training.config import PretrainConfig
+
+ENCODER = "method.encoder."
+
+
+def start_from(model: PairModel, config: PretrainConfig) -> str:
+    """Takes the encoder of another run, and all of its heads and operator that have a place here; says what it took.
+
+    The encoder must fit in full. Of the rest, what this model lacks or has in another shape stays as it was built.
+    """
+    path = Path(config.start)
+    checkpoint = read_checkpoint(path / LAST if path.is_dir() else path)
+    found, own = model_state(checkpoint), model.state_dict()
+    for key, tensor in own.items():
+        if key.startswith(ENCODER) and (key not in found or found[key].shape != tensor.shape):
+            given = f"of shape {tuple(found[key].shape)}" if key in found else "missing"
+            raise UserError(
+                f"the encoder of {config.start} does not fit: {key.removeprefix(ENCODER)} is {given}, but must be "
+                f"{tuple(tensor.shape)}; take the same encoder and frames of the same size"
+            )
+    theirs = checkpoint["lie_ssl"]["method"]
+    same = theirs == config.method.name
+    taken = {k: v for k, v in found.items() if k in own and own[k].shape == v.shape and (same or k.startswith(ENCODER))}
+    nn.Module.load_state_dict(model, own | taken)
+    rest = len(own) - len(taken)
+    return f"took {len(taken)} tensors of {config.start} ({theirs}); {rest} begin anew"
