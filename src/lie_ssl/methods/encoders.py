@@ -306,7 +306,7 @@ def _imported(config: EncoderConfig, image_size: int, channels: int) -> nn.Modul
 def _set_pool(body: nn.Module, config: EncoderConfig, file: WeightFile | None) -> Literal["own", "avg", "token"]:
     """Makes a plain vision transformer pool as wanted, and says how it does."""
     if not is_plain_vit(body):
-        if config.pool != "auto":
+        if config.pool not in ("auto", "own"):
             raise UserError(f"pool is {config.pool}, but {config.name} is no plain vision transformer; leave it auto")
         return "own"
     vit = cast("VisionTransformer", body)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler
+from lie_ssl.frames.pairs import seen_instances
 from lie_ssl.methods.features import embed_frames
 from lie_ssl.methods.pair_model import PairModel
 from lie_ssl.training.config import PretrainConfig
@@ -24,21 +25,20 @@ def store_coordinates(folder: Path, model: PairModel, frames: FrameSet, config: 
     """Infers t for pairs of training instances with the trained weights, and writes t (N, D) and delta (N, F)."""
     if model.operator is None:
         return
+    varied = sum(bool(i.kinds) for i in seen_instances(frames.index, "train", config.diverse))
     sampler = PairSampler(
-        frames.index, batch_size=config.optim.batch, seed=config.seed, diverse=config.diverse, singles=False,
-        drop_last=False,
+        frames.index, batch_size=256, seed=config.seed, diverse=config.diverse, passes=-(-MOST // varied),
+        singles=False, drop_last=False,
     )  # fmt: skip
     ts: list[Tensor] = []
     deltas: list[Tensor] = []
     device = next(model.parameters()).device
-    for epoch in range(-(-MOST // len(sampler.instances))):
-        sampler.set_epoch(epoch)
-        for batch in sampler:
-            rows = np.concatenate([batch.first, batch.second])
-            z, z_next = embed_frames(model.method.encoder, frames, rows).to(device).chunk(2)
-            delta = torch.from_numpy(batch.delta)
-            ts.append(model.operator.infer(z, z_next, delta.to(device)).cpu())
-            deltas.append(delta)
+    for batch in sampler:
+        rows = np.concatenate([batch.first, batch.second])
+        z, z_next = embed_frames(model.method.encoder, frames, rows).to(device).chunk(2)
+        delta = torch.from_numpy(batch.delta)
+        ts.append(model.operator.infer(z, z_next, delta.to(device)).cpu())
+        deltas.append(delta)
     temporary = folder / f".{COORDINATES}.part"
     save_file({"t": torch.cat(ts)[:MOST].contiguous(), "delta": torch.cat(deltas)[:MOST].contiguous()}, temporary)
     temporary.replace(folder / COORDINATES)

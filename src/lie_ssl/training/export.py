@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import timm
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
@@ -37,6 +39,9 @@ def export_run(run: Path | str, out: Path | str, to: Format = "safetensors", whi
         raise UserError(f"{out} must end with {ENDINGS[to]} for the format {to}")
     if out.exists():
         raise UserError(f"{out} is there already; choose another --out")
+    assert loaded.config is not None
+    if to == "timm" and not timm.is_model(name := loaded.config.encoder.name):
+        raise UserError(f"{name} is no model of timm; take --to safetensors or onnx")
     out.parent.mkdir(parents=True, exist_ok=True)
     temporary = out.with_name(f".{out.name}.part{out.suffix}")
     try:
@@ -49,7 +54,7 @@ def export_run(run: Path | str, out: Path | str, to: Format = "safetensors", whi
         temporary.replace(out)
     finally:
         temporary.unlink(missing_ok=True)
-    write_whole(out.with_suffix(".md"), [model_card(loaded, to, out.name).encode()])
+    write_whole(out.with_name(f"{out.name}.md"), [model_card(loaded, to, out.name).encode()])
     return out
 
 
@@ -63,7 +68,8 @@ def settings(loaded: Loaded) -> dict[str, Any]:
     own = asdict(loaded.config.encoder)
     encoder = loaded.encoder
     return {k: own[k] for k in ("name", "patch_size", "options")} | {
-        "image_size": encoder.image_size, "channels": encoder.channels, "pool": encoder.pool,
+        "image_size": encoder.image_size, "channels": encoder.channels,
+        "pool": encoder.pool if encoder.is_vit else "auto",
     }  # fmt: skip
 
 
@@ -89,10 +95,12 @@ def write_onnx(loaded: Loaded, path: Path) -> None:
     encoder = loaded.encoder
     shape = (encoder.channels, encoder.image_size, encoder.image_size)
     pictures = torch.rand(3, *shape, generator=torch.Generator().manual_seed(0))
-    torch.onnx.export(
-        encoder, (pictures[:2],), str(path), input_names=["images"], output_names=["embeddings"], dynamo=False,
-        dynamic_axes={"images": {0: "batch"}, "embeddings": {0: "batch"}},
-    )  # fmt: skip
+    with warnings.catch_warnings():  # about the checks of shapes in `forward`, which an export may take as settled
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            encoder, (pictures[:2],), str(path), input_names=["images"], output_names=["embeddings"], dynamo=False,
+            dynamic_axes={"images": {0: "batch"}, "embeddings": {0: "batch"}},
+        )  # fmt: skip
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     found = session.run(None, {"images": pictures.numpy()})[0]
     with torch.no_grad():
@@ -102,6 +110,18 @@ def write_onnx(loaded: Loaded, path: Path) -> None:
         raise UserError(f"the ONNX model differs from the encoder by {worst:.1e}, more than {CLOSE}; it was not kept")
 
 
+def timm_arguments(loaded: Loaded) -> str:
+    """How timm is told to build the same body."""
+    assert loaded.config is not None
+    config, encoder = loaded.config.encoder, loaded.encoder
+    arguments: dict[str, Any] = {"num_classes": 0, "in_chans": encoder.channels}
+    if encoder.is_vit:
+        arguments |= {"img_size": encoder.image_size, "patch_size": encoder.patch_size}
+    if encoder.pool != "own":
+        arguments |= {"global_pool": encoder.pool, "fc_norm": False}  # the norm comes before the pooling here
+    return ", ".join(f"{name}={value!r}" for name, value in {**arguments, **dict(config.options)}.items())
+
+
 def model_card(loaded: Loaded, to: str, name: str) -> str:
     """What the file is, in Markdown."""
     assert loaded.config is not None
@@ -109,7 +129,7 @@ def model_card(loaded: Loaded, to: str, name: str) -> str:
     config, card, encoder = loaded.config, loaded.card, loaded.encoder
     use = {
         "safetensors": f'lie_ssl.load("{name}").embed(images)',
-        "timm": f'timm.create_model("{config.encoder.name}", num_classes=0, checkpoint_path="{name}", ...)',
+        "timm": f'timm.create_model("{config.encoder.name}", {timm_arguments(loaded)}, checkpoint_path="{name}")',
         "onnx": f'onnxruntime.InferenceSession("{name}").run(None, {{"images": images}})',
     }[to]
     mean, std = ([round(v, 4) for v in x.flatten().tolist()] for x in (encoder.mean, encoder.std))

@@ -110,7 +110,7 @@ def first_card(config: PretrainConfig, frames: FrameSet, encoder: Any, device: s
         "channels": frames.channels,
         "factors": list(Deltas(frames.index).factors),
         "dim": encoder.dim,
-        "pool": encoder.pool,
+        "pool": encoder.pool if encoder.is_vit else "auto",  # the setting that builds it again
         "weights": None if report is None else str(report),
         "versions": versions(),
         "machine": machine(device, processes),

@@ -82,12 +82,11 @@ class Keeper(pl.Callback):
 
     def _write_step(self, trainer: pl.Trainer, module: Pretraining, step: int) -> None:
         names = list(module.last)
-        values = torch.stack([module.last[name].float() for name in names])
+        values = torch.stack([module.last[name].float().to(module.device) for name in names])
         if is_distributed():
             dist.all_reduce(values)
             values = values / dist.get_world_size()
         row = dict(zip(names, values.tolist(), strict=True))
-        row["lr"] = float(trainer.optimizers[0].param_groups[0]["lr"])
         row["skipped"] = module.skipped
         row["images_per_second"] = self._images / max(1e-9, time.perf_counter() - self._since)
         self._since, self._images = time.perf_counter(), 0

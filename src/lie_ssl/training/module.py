@@ -42,7 +42,7 @@ class Pretraining(pl.LightningModule):
         share = total // self.trainer.world_size
         # For whatever draws from torch itself, such as dropout in an encoder of the user's.
         torch.manual_seed(number(self.config.seed, "step", self.batches, self.global_rank))
-        if self.config.on_nan == "skip":
+        if self.config.on_nan == "skip" and self.batches % self.config.optim.accumulate == 0:
             self._buffers_before = [b.clone() for b in self.model.buffers()]
         draws = Draws(self.config.seed, self.batches, total, self.global_rank * share, share)
         x, x_next = to_float(batch["x"], self.device), to_float(batch["x_next"], self.device)
@@ -57,6 +57,7 @@ class Pretraining(pl.LightningModule):
         """Clips each group by itself, so that a large gradient of one does not silence the others."""
         norms = gradient_norms(self.model, self.config.optim.clip)
         self.last |= {f"gradient_{name}": norm.detach() for name, norm in norms.items()}
+        self.last["lr"] = torch.tensor(optimizer.param_groups[0]["lr"])
         bad, self._first_bad = self._first_bad, None
         if bad is None and self.config.precision != "fp16":  # the loss scale of fp16 meets inf as a matter of course
             bad = next((f"the gradient of the {n}" for n, v in norms.items() if not bool(torch.isfinite(v))), None)
@@ -75,7 +76,7 @@ class Pretraining(pl.LightningModule):
         step = self.global_step + 1
         if self.config.on_nan == "stop":
             raise UserError(
-                f"step {step}: {what} is not finite; the last good checkpoint is kept. Lower optim.lr, or leave such "
+                f"step {step}: {what} is not finite; checkpoints from before it are kept. Lower optim.lr, or leave such "
                 "steps out with --on-nan skip"
             )
         self.skipped += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import time
 import warnings
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import Any
 import lightning.pytorch as pl
 import torch
 from lightning.pytorch.strategies import DDPStrategy
+from lightning.pytorch.utilities.exceptions import SIGTERMException
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler
@@ -51,7 +53,7 @@ def pretrain(config: PretrainConfig, out: Path | str, watcher: Watcher | None = 
         watcher.say(f"{out} is finished")
         return out
     model = build_model(config, frames.size, frames.channels, len(Deltas(frames.index).factors))
-    if config.start:
+    if config.start and not (out / LAST).exists():
         watcher.say(start_from(model, config))
     if world > 1:
         # The heads of the pair losses are left alone: every process gives them the joined batch.
@@ -68,7 +70,9 @@ def pretrain(config: PretrainConfig, out: Path | str, watcher: Watcher | None = 
 
 
 def begin(out: Path, config: PretrainConfig, frames: FrameSet, model: PairModel, device: str, world: int) -> None:
-    """Claims the folder."""
+    """Claims the folder, and clears away what a killed process was writing."""
+    for leftover in out.glob(".*.part"):
+        leftover.unlink()
     write_config(out, config)
     if not (out / CARD).exists():
         write_run_card(out, first_card(config, frames, model.method.encoder, device, world) | {"seconds": 0.0})
@@ -88,7 +92,7 @@ def fit(
     keeper = Keeper(out, config, checks, watcher, resumed_at=step)
     module = Pretraining(model, config)
     loader = endless_loader(frames, sampler, first, config.workers)
-    with quiet():
+    with quiet(), interruptible():
         trainer = build_trainer(config, device, keeper, out)
         started = time.perf_counter()
         trainer.fit(module, loader, ckpt_path=str(last) if done else None, weights_only=True if done else None)
@@ -138,6 +142,18 @@ def passes_needed(frames: FrameSet, batch: int) -> int:
     training = frames.index[frames.index["split"] == "train"]
     instances = len(training.drop_duplicates(["class", "instance"]))
     return max(1, -(-batch // max(1, instances)))
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Gives Ctrl-C and SIGTERM their usual ends: Lightning makes a silent exit of the one, a success of the other."""
+    try:
+        yield
+    except SIGTERMException as stop:
+        raise SystemExit(128 + signal.SIGTERM) from stop
+    except SystemExit as stop:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # which Lightning has set to be ignored
+        raise KeyboardInterrupt from stop
 
 
 @contextmanager

@@ -1,0 +1,140 @@
+"""`lie-ssl pretrain` as it is typed: help, a run, and one line for every mistake."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lie_ssl.cli import main
+from lie_ssl.frames import FrameSet, make_frames
+from lie_ssl.training.config import load_config
+from tests.conftest import tiny_config
+from tests.training.tiny_runs import few_pairs, flags
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_pairs(monkeypatch)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The one line that a wrong command gives."""
+    with pytest.raises(SystemExit) as stop:
+        main(["pretrain", *arguments])
+    assert stop.value.code == 2
+    error = capsys.readouterr().err
+    assert "Traceback" not in error
+    assert len(error.strip().splitlines()) == 1
+    return error
+
+
+@pytest.mark.parametrize(
+    ("words", "more", "expected"),
+    [
+        ("mae lie", ["--optim.batch", "1"], "optim.batch is 1"),
+        ("mae lie", ["--objective.lie", "-1"], "objective.lie is -1.0, but weights are 0 or more"),
+        ("mae lie", ["--optim.steps", "0"], "optim.steps is 0"),
+        ("mae lie", ["--optim.batch", "7", "--method.mask", "1.5"], "mask is 1.5"),
+        ("mea lie", [], "no method 'mea'; did you mean 'mae'?"),
+        ("mae lei", [], "no arm 'lei'; did you mean 'lie'?"),
+        ("mae lie", ["--recipe", "smal"], "no recipe 'smal'; did you mean 'small'?"),
+        ("mae lie", ["--encoder.name", "vit_minni"], "no encoder 'vit_minni'; did you mean vit_mini?"),
+        ("simclr base", ["--encoder.name", "resnet_min"], "did you mean resnet_mini?"),
+        ("simclr base", ["--encoder.name", "resnet510"], "no encoder 'resnet510'; did you mean resnet"),
+        ("mae base", ["--encoder.name", "resnet_mini"], "needs a vision transformer"),
+        ("mae lie", ["--encoder.image-size", "48"], "encoder.image_size is 48, but the frames of the data set have 16"),
+        ("mae lie", ["--encoder.channels", "1"], "encoder.channels is 1, but the frames of the data set have 3"),
+        ("mae lie", ["--encoder.patch-size", "5"], "16 px"),
+        ("mae lie", ["--objective.operator.fixed", "128"], "does not fit an embedding of 128"),
+        ("mae lie", ["--objective.operator.generators", "4", "4"], "varies in 1 factors"),
+        ("mae lie", ["--precision", "fp16", "--device", "cpu"], "a CPU has no fast fp16"),
+        ("mae lie", ["--start", "nowhere"], "there is no checkpoint nowhere"),
+        ("no.such.module:Method base", [], "cannot be imported"),
+        ("mae", [], "lie-ssl pretrain METHOD ARM"),
+        ("mae lie", ["--recipe"], "--recipe needs a value"),
+    ],
+)  # fmt: skip
+def test_mistakes(
+    tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: str, more: list[str], expected: str
+) -> None:
+    out = tmp_path / "run"
+    assert expected in refused(capsys, *words.split(), *flags(tiny, out), *more)
+    assert not out.exists()  # the next, correct command finds its way free
+
+
+def test_data_sets_that_cannot_be_learned_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    still = make_frames(tiny_config(step=360.0), tmp_path / "still", workers=1)
+    assert "no instance with two poses" in refused(capsys, "mae", "lie", *flags(still, tmp_path / "run"))
+    rest = ["--out", str(tmp_path / "run")]
+    assert "say which data set" in refused(capsys, "mae", "lie", *rest)
+    assert str(tmp_path / "no") in refused(capsys, "mae", "lie", "--data", str(tmp_path / "no"), *rest)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("flag", "hint"),
+    [("--optim.stesp", "--optim.steps"), ("--sede", "--seed"), ("--objective.leie", "--objective.lie")],
+)
+def test_a_misspelt_flag_gets_a_hint(
+    tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str], flag: str, hint: str
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["pretrain", "mae", "lie", *flags(tiny, tmp_path / "run"), flag, "3"])
+    assert stop.value.code == 2
+    said = "".join(capsys.readouterr())
+    assert hint in said
+    assert "Traceback" not in said
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("flag", "value"), [("--optim.steps", "many"), ("--precision", "64"), ("--optim.name", "sgd")])
+def test_a_wrong_value_is_no_traceback(
+    tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str], flag: str, value: str
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["pretrain", "mae", "lie", *flags(tiny, tmp_path / "run"), flag, value])
+    assert stop.value.code == 2
+    said = "".join(capsys.readouterr())
+    assert flag in said
+    assert "Traceback" not in said
+
+
+def test_help_shows_the_flags_of_the_method(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = {}
+    for words in ("mae lie", "vicreg base"):
+        with pytest.raises(SystemExit) as stop:
+            main(["pretrain", *words.split(), "--help"])
+        assert stop.value.code == 0
+        shown[words] = capsys.readouterr().out
+    assert "--method.mask" in shown["mae lie"]
+    assert "--method.expander" in shown["vicreg base"]
+    assert "--method.mask" not in shown["vicreg base"]
+    main(["pretrain"])
+    text = capsys.readouterr().out
+    assert all(
+        word in text for word in ("mae, vicreg, simclr", "base, frames, literal, lie, lie_off", "small", "paper")
+    )
+
+
+def test_a_run_and_a_second_one_from_its_config(
+    tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, again = tmp_path / "run", tmp_path / "again"
+    command = ["pretrain", "mae", "frames", *flags(tiny, out, "--optim.steps", "2", "--seed", "4")]
+    main(command)
+    said = capsys.readouterr().out
+    assert "step 2 of 2: loss" in said
+    assert f"{out}: the run is complete" in said
+    config = load_config(out / "config.json")
+    assert (config.seed, config.optim.steps, config.arm, config.method.name) == (4, 2, "frames", "mae")
+    main(command)
+    assert "is finished" in capsys.readouterr().out
+    main(["pretrain", f"--config={out / 'config.json'}", "--out", str(again)])
+    assert load_config(again / "config.json") == config
+    a, b = (json.loads((run / "card.json").read_text())["config_digest"] for run in (out, again))
+    assert a == b
+    file = str(out / "config.json")
+    assert "already says the method" in refused(capsys, "mae", "lie", "--config", file, "--out", str(again))
+    assert "seed is 4 there and 5 here" in refused(capsys, "--config", file, "--seed", "5", "--out", str(again))

@@ -1,0 +1,139 @@
+"""Configs: what the digest covers, the way through a file and back, and one sentence for every mistake."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lie_ssl.errors import UserError
+from lie_ssl.plain import to_plain
+from lie_ssl.recipes.pretrain import ARMS, PRETRAIN_RECIPES, PUBLISHED, pretrain_recipe
+from lie_ssl.training.config import LogConfig, OptimConfig, PretrainConfig, load_config, read_config
+from lie_ssl.training.folder import difference, write_config
+from tests.training.tiny_runs import changed
+
+OTHER: dict[str, Any] = {
+    "arm": "mine", "seed": 1, "diverse": 0.25, "start": "elsewhere", "precision": "bf16", "on_nan": "skip",
+    "data": "elsewhere", "device": "cpu", "workers": 3, "log": LogConfig(every=3, wandb="project"),
+    "encoder": {"patch_size": 4}, "objective": {"lie": 0.5}, "optim": {"lr": 0.5}, "method": {"mask": 0.5},
+}  # fmt: skip
+
+
+def other(config: PretrainConfig, name: str) -> PretrainConfig:
+    value = OTHER[name]
+    if isinstance(value, dict):
+        value = dataclasses.replace(getattr(config, name), **value)
+    return dataclasses.replace(config, **{name: value})
+
+
+@pytest.mark.parametrize("name", [f.name for f in dataclasses.fields(PretrainConfig)])
+def test_the_digest_covers_what_is_learned_and_nothing_else(name: str) -> None:
+    config = PretrainConfig()
+    how = name in ("data", "log", "device", "workers")
+    assert (other(config, name).digest() == config.digest()) == how
+    assert other(config, name) != config
+
+
+@pytest.mark.parametrize("name", [f.name for f in dataclasses.fields(OptimConfig)])
+def test_the_digest_covers_every_setting_of_the_optimiser(name: str) -> None:
+    values = {"name": "lars", "steps": 7, "batch": 6, "accumulate": 3}
+    config = PretrainConfig()
+    assert changed(config, **{f"optim__{name}": values.get(name, 0.123)}).digest() != config.digest()
+
+
+@pytest.mark.parametrize("arm", ARMS)
+@pytest.mark.parametrize("method", PUBLISHED)
+@pytest.mark.parametrize("recipe", PRETRAIN_RECIPES)
+def test_every_recipe_goes_through_a_file_and_back(tmp_path: Path, recipe: str, method: str, arm: str) -> None:
+    config = pretrain_recipe(recipe, method, arm)
+    assert (config.method.name, config.arm) == (method, arm)
+    assert config.objective.pairs == (arm != "base")
+    assert config.objective.moves == (arm in ("literal", "lie", "lie_off"))
+    write_config(tmp_path, config)
+    found = load_config(tmp_path / "config.json")
+    assert found == config
+    assert type(found.method) is type(config.method)
+    assert found.digest() == config.digest()
+
+
+def test_all_recipes_differ() -> None:
+    digests = {pretrain_recipe(r, m, a).digest() for r in PRETRAIN_RECIPES for m in PUBLISHED for a in ARMS}
+    assert len(digests) == len(PRETRAIN_RECIPES) * len(PUBLISHED) * len(ARMS)
+
+
+def test_the_published_weights_of_the_literal_arm() -> None:
+    for method, weights in {"mae": (1, 1, 1, 1), "vicreg": (1, 1, 1, 1), "simclr": (10, 10, 1, 1)}.items():
+        objective = pretrain_recipe("paper", method, "literal").objective
+        assert (objective.ssl, objective.lie, objective.euclidean, objective.coordinates) == weights
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"sede": 1}, "no setting 'sede'; did you mean 'seed'"),
+        ({"optim": {"stesp": 1}}, r"optim has no setting 'stesp'; did you mean 'steps'"),
+        ({"method": {"name": "vicreg", "expandr": [4]}}, "no setting 'expandr'; did you mean 'expander'"),
+        ({"method": {"name": "simclrr"}}, "no method 'simclrr'; did you mean 'simclr'"),
+        ({"method": "mae"}, "method is 'mae', but it takes named values"),
+        ({"objective": {"operator": {"algebra": "skwe"}}}, "algebra"),
+        ({"seed": "one"}, "seed is 'one', but it must be of type int"),
+        ({"seed": True}, "seed is True, but it must be of type int"),
+        ({"optim": {"lr": "fast"}}, "lr is 'fast'"),
+        ({"optim": 3}, "optim is 3, but it takes named values"),
+        ({"precision": "64"}, "precision is '64', but it can be 32, bf16, fp16"),
+        ({"log": {"tensorboard": "yes"}}, "tensorboard"),
+        ({"objective": {"operator": {"generators": "4"}}}, "takes several values"),
+        ({"seed": -1}, "seed is -1"),
+        ({"diverse": 0.0}, "diverse is 0.0"),
+        ({"optim": {"batch": 1}}, "need at least 2 pairs"),
+        ({"optim": {"steps": 0}}, "steps is 0"),
+        ({"optim": {"lr": float("nan")}}, "lr is nan"),
+        ({"optim": {"warmup": 1.0}}, "warmup is 1.0"),
+        ({"objective": {"lie": -1}}, "objective.lie is -1.0, but weights are 0 or more"),
+        ({"objective": {"ssl": 0}}, "nothing to learn"),
+        ({"objective": {"frames": 1, "lie": 1}}, "not both"),
+        ({"log": {"every": 0}}, "log.every"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_file_is_one_sentence(tmp_path: Path, values: dict[str, Any], words: str) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(values))
+    with pytest.raises(UserError, match=words) as stop:
+        load_config(path)
+    assert "\n" not in str(stop.value)
+
+
+def test_files_that_are_no_configs(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot read"):
+        load_config(tmp_path / "nothing.json")
+    for text, words in (("{", "no JSON"), ("[1]", "no config of a run")):
+        (tmp_path / "c.json").write_text(text)
+        with pytest.raises(UserError, match=words):
+            load_config(tmp_path / "c.json")
+    assert read_config({}) == PretrainConfig()
+
+
+def test_whole_numbers_stand_for_fractions() -> None:
+    found = read_config({"optim": {"lr": 1}})
+    assert isinstance(found.optim.lr, float)
+    assert found.digest() == changed(PretrainConfig(), optim__lr=1.0).digest()
+
+
+def test_a_difference_is_named_and_what_does_not_matter_is_not() -> None:
+    a = PretrainConfig()
+    b = changed(a, optim__lr=0.5, workers=4, data="x")
+    assert difference(a, b) == "optim.lr is 0.001 there and 0.5 here"
+    assert difference(a, changed(a, workers=4)) == "with the same settings"
+
+
+def test_intervals_follow_from_the_steps() -> None:
+    config = changed(PretrainConfig(), optim__steps=1000)
+    assert (config.check_every, config.save_every) == (100, 100)
+    assert changed(config, optim__steps=3).check_every == 1
+    assert changed(config, log__check_every=7).save_every == 7
+    assert changed(config, log__check_every=7, log__save_every=2).save_every == 2
+    assert json.dumps(to_plain(config))

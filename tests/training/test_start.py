@@ -1,0 +1,103 @@
+"""Starting from another run: what is taken, what is not, and what is said about it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet
+from lie_ssl.training.checkpoints import model_state
+from lie_ssl.training.model import build_model
+from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.start import start_from
+from tests.training.tiny_runs import Notes, StopError, checkpoint, differences, few_pairs, tiny_run
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_pairs(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def first(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """VICReg base with a residual network."""
+    config = tiny_run(tiny, "vicreg", "base", optim__steps=2)
+    return pretrain(config, tmp_path_factory.mktemp("runs") / "first")
+
+
+def parts(state: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
+    return {k: v for k, v in state.items() if k.startswith(prefix)}
+
+
+def test_the_same_method_gives_encoder_and_heads(tiny: FrameSet, first: Path) -> None:
+    theirs = model_state(checkpoint(first / "last.ckpt"))
+    config = tiny_run(tiny, "vicreg", "lie", start=str(first), seed=5)
+    model, fresh = (build_model(config, tiny.size, 3) for _ in range(2))
+    said = start_from(model, config)
+    own, anew = model.state_dict(), fresh.state_dict()
+    assert differences(parts(own, "method."), parts(theirs, "method.")) == []
+    assert differences(parts(own, "lie_loss."), parts(anew, "lie_loss.")) == []
+    assert said == f"took {len(theirs)} tensors of {first} (vicreg); {len(own) - len(theirs)} begin anew"
+
+
+def test_another_method_takes_the_encoder_only(tiny: FrameSet, first: Path) -> None:
+    theirs = model_state(checkpoint(first / "last.ckpt"))
+    config = tiny_run(tiny, "simclr", "base", start=str(first / "last.ckpt"), seed=5)
+    model, fresh = (build_model(config, tiny.size, 3) for _ in range(2))
+    said = start_from(model, config)
+    encoder = parts(theirs, "method.encoder.")
+    assert differences(parts(model.state_dict(), "method.encoder."), encoder) == []
+    heads = parts(model.state_dict(), "method.projector.")
+    assert differences(heads, parts(fresh.state_dict(), "method.projector.")) == []
+    assert said.startswith(f"took {len(encoder)} tensors")
+    assert "(vicreg)" in said
+
+
+def test_a_run_starts_there(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
+    """A rate of next to nothing shows the weights the run began with."""
+    config = tiny_run(tiny, "vicreg", "frames", start=str(first), optim__lr=1e-12, optim__steps=2)
+    notes = Notes()
+    out = pretrain(config, tmp_path / "run", notes)
+    assert sum(text.startswith("took ") for text in notes.said) == 1
+    a, b = (model_state(checkpoint(run / "last.ckpt")) for run in (first, out))
+    names = [k for k in a if k.startswith("method.encoder.") and k.endswith("weight")]
+    assert names
+    for name in names:
+        torch.testing.assert_close(b[name], a[name], rtol=1e-5, atol=1e-8)
+    assert config.digest() != tiny_run(tiny, "vicreg", "frames", optim__lr=1e-12, optim__steps=2).digest()
+
+
+def test_a_resumed_run_needs_its_start_no_more(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
+    start = tmp_path / "start.ckpt"
+    shutil.copy(first / "last.ckpt", start)
+    config = tiny_run(tiny, "vicreg", "base", start=str(start), log__save_every=1)
+    with pytest.raises(StopError):
+        pretrain(config, tmp_path / "run", Notes(stop=3))
+    start.unlink()
+    notes = Notes()
+    pretrain(config, tmp_path / "run", notes)
+    assert notes.said[0] == "going on at step 2"
+    assert notes.steps == [3, 4]
+
+
+def test_what_cannot_be_started_from(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
+    for start, method, words in (
+        (first, "mae", "the encoder of .* does not fit: .*; take the same encoder"),
+        (tmp_path, "vicreg", "there is no checkpoint"),
+        (tmp_path / "nothing", "vicreg", "there is no checkpoint"),
+    ):
+        with pytest.raises(UserError, match=words) as stop:
+            pretrain(tiny_run(tiny, method, "base", start=str(start)), tmp_path / "run")
+        assert "\n" not in str(stop.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_frames_of_another_size_do_not_fit_a_vision_transformer(tiny: FrameSet, tmp_path: Path) -> None:
+    out = pretrain(tiny_run(tiny, "mae", "base", optim__steps=1), tmp_path / "run")
+    config = tiny_run(tiny, "mae", "base", start=str(out))
+    with pytest.raises(UserError, match=r"pos_embed is of shape \(1, 5, 128\), but must be \(1, 17, 128\)"):
+        start_from(build_model(config, 32, 3), config)
