@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from lie_ssl.cli import main
+from lie_ssl.errors import UserError
+from lie_ssl.methods import Draws, method_config
+from lie_ssl.methods.registry import method_type
+from tests.gloo import run_in_processes
+
+if TYPE_CHECKING:  # one test runs this file in processes of its own, which should start soon
+    from lie_ssl.frames import FrameSet
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+BARLOW = "examples.barlow_twins:BarlowTwins"
 
 
 def test_operator_on_a_plain_model() -> None:
@@ -16,3 +32,87 @@ def test_operator_on_a_plain_model() -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.main(steps=300) < 0.8  # clearly better than standing still
+
+
+def flags(data: Path, out: Path) -> list[str]:
+    words = f"--data {data} --out {out} --optim.steps 3 --optim.batch 6 --log.every 1 --method.expander 16 16"
+    return [*words.split(), "--log.no-tensorboard", "--device", "cpu"]
+
+
+@pytest.mark.parametrize("arm", ["base", "lie"])
+def test_barlow_twins_trains_from_the_command_line(
+    tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arm: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES.parent)
+    import lie_ssl
+
+    out = tmp_path / "run"
+    main(["pretrain", BARLOW, arm, *flags(tiny.folder, out)])
+    assert "the run is complete" in capsys.readouterr().out
+    loaded = lie_ssl.load(out)
+    assert loaded.config is not None
+    assert (loaded.config.method.name, loaded.config.optim.steps) == (BARLOW, 3)
+    assert (loaded.operator is not None) == (arm == "lie")
+    assert loaded.embed(tiny.read([0, 1])).shape == (2, 128)
+    assert "invariance" in (out / "metrics.csv").read_text().splitlines()[0]
+
+
+def test_the_loss_of_barlow_twins_is_that_of_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES.parent)
+    torch.manual_seed(0)
+    method = method_type(BARLOW)(SmallEncoder(), method_config(BARLOW, {"expander": [4], "redundancy": 0.1}))  # type: ignore[call-arg]
+    e, other = (torch.randn(7, 4) * 2 + 1 for _ in range(2))
+    first, second = e.tolist(), other.tolist()
+
+    def normalised(x: list[list[float]], j: int) -> list[float]:
+        column = [row[j] for row in x]
+        mean = sum(column) / 7
+        deviation = math.sqrt(sum((v - mean) ** 2 for v in column) / 7 + 1e-5)
+        return [(v - mean) / deviation for v in column]
+
+    total = 0.0
+    for i in range(4):
+        for j in range(4):
+            pairs = zip(normalised(first, i), normalised(second, j), strict=True)
+            c = sum(a * b for a, b in pairs) / 7
+            total += (1 - c) ** 2 if i == j else 0.1 * c**2
+    assert method._output(e, e, other).loss.item() == pytest.approx(total, rel=1e-5)
+    assert method._output(e, e, e).terms["invariance"].item() < 1e-6
+    with pytest.raises(UserError, match="redundancy is -1"):
+        method_config(BARLOW, {"redundancy": -1})
+
+
+class SmallEncoder(nn.Module):
+    """(B, 3, 8, 8) -> (B, 6): what a method needs of an encoder."""
+
+    dim = 6
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Flatten(), nn.Linear(192, 6))
+
+    def forward(self, images: Tensor) -> Tensor:
+        z: Tensor = self.layers(images)
+        return z
+
+
+def barlow_step(rank: int, world: int) -> Tensor:
+    """Loss and gradient, averaged over the processes as DistributedDataParallel does."""
+    torch.manual_seed(0)
+    method = method_type(BARLOW)(SmallEncoder(), method_config(BARLOW, {"expander": [5]}))  # type: ignore[call-arg]
+    images = torch.rand(8, 3, 8, 8)
+    start, stop = ((0, 8), (0, 3), (3, 8))[0 if world == 1 else rank + 1]
+    out = method([images[start:stop]], [Draws(0, 0, 8, start, stop - start)])[0]
+    out.loss.backward()
+    result = torch.cat([out.loss.detach()[None], *(p.grad.flatten() for p in method.parameters())])
+    if world > 1:
+        torch.distributed.all_reduce(result)
+    return result / world
+
+
+def test_two_processes_train_barlow_twins_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES.parent)
+    alone = barlow_step(0, 1)
+    assert alone[1:].abs().max() > 0
+    for joined in run_in_processes(barlow_step, 2, tmp_path):
+        torch.testing.assert_close(joined, alone, rtol=1e-4, atol=1e-5)

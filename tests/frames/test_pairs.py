@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler, make_frames
-from lie_ssl.frames.loader import pair_loader
+from lie_ssl.frames.loader import endless_loader, pair_loader
 from lie_ssl.frames.pairs import PairBatch, wrapped
 from tests.conftest import tiny_config
 
@@ -160,3 +161,68 @@ def test_samplers_that_would_give_nothing(tiny: FrameSet) -> None:
         PairSampler(tiny.index, batch_size=2, split="tset")
     with pytest.raises(UserError, match="seed is -1"):
         PairSampler(tiny.index, batch_size=2, seed=-1)
+
+
+def equal(a: PairBatch, b: PairBatch) -> bool:
+    return all(np.array_equal(getattr(a, f), getattr(b, f)) for f in ("first", "second", "delta", "paired"))
+
+
+def test_an_epoch_can_begin_at_any_batch(tiny: FrameSet) -> None:
+    sampler = PairSampler(tiny.index, batch_size=4, passes=2)
+    sampler.set_epoch(5)
+    whole = list(sampler)
+    assert len(whole) == len(sampler) == 9
+    for first in (0, 1, 8, 9):
+        rest = list(sampler.batches(first))
+        assert len(rest) == 9 - first
+        assert all(equal(a, b) for a, b in zip(rest, whole[first:], strict=True))
+
+
+def test_batches_that_are_left_out_are_not_drawn(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    sampler = PairSampler(tiny.index, batch_size=6)
+    drawn: list[int] = []
+    pair = sampler._pair
+    monkeypatch.setattr(sampler, "_pair", lambda turn, number: (drawn.append(number), pair(turn, number))[1])
+    list(sampler.batches(2))
+    assert len(drawn) == 6  # of the last batch only
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_endless_is_epoch_after_epoch_from_any_batch(tiny: FrameSet, rank: int) -> None:
+    def sampler() -> PairSampler:
+        return PairSampler(tiny.index, batch_size=6, seed=2, rank=rank, world_size=2)
+
+    epochs = []
+    for epoch in range(4):
+        one = sampler()
+        one.set_epoch(epoch)
+        epochs += list(one)
+    assert len(epochs) == 12  # three batches an epoch
+    for first in (0, 1, 3, 7):
+        found = list(islice(sampler().endless(first), 12 - first))
+        assert all(equal(a, b) for a, b in zip(found, epochs[first:], strict=True))
+    assert not equal(epochs[0], epochs[3])
+
+
+def test_endless_starts_anew_each_time_it_is_asked(tiny: FrameSet) -> None:
+    sampler = PairSampler(tiny.index, batch_size=6)
+    first = list(islice(sampler.endless(), 5))
+    sampler.set_epoch(9)
+    again = list(islice(sampler.endless(), 5))
+    assert all(equal(a, b) for a, b in zip(first, again, strict=True))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_endless_loader_goes_on_where_it_is_told(tiny: FrameSet, workers: int) -> None:
+    expected = list(islice(PairSampler(tiny.index, batch_size=6, seed=3).endless(2), 4))
+    loader = endless_loader(tiny, PairSampler(tiny.index, batch_size=6, seed=3), 2, workers)
+    batches = iter(loader)
+    for batch in expected:
+        found = next(batches)
+        assert np.array_equal(found["x"].permute(0, 2, 3, 1).numpy(), tiny.read(batch.first))
+        assert np.array_equal(found["x_next"].permute(0, 2, 3, 1).numpy(), tiny.read(batch.second))
+        assert np.array_equal(found["delta"].numpy(), batch.delta)
+        assert np.array_equal(found["paired"].numpy(), batch.paired)
+        assert np.array_equal(found["label"].numpy(), tiny.labels[batch.first])
+    with pytest.raises(TypeError):
+        len(loader)  # there is no end

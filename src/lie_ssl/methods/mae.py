@@ -41,7 +41,8 @@ class MAEConfig(MethodConfig):
     def __post_init__(self) -> None:
         if not 0 < self.mask < 1:
             raise UserError(f"mask is {self.mask}, but it must lie between 0 and 1")
-        if self.decoder_dim < 1 or self.decoder_depth < 1 or self.decoder_dim % max(1, self.decoder_heads):
+        sizes = (self.decoder_dim, self.decoder_depth, self.decoder_heads)
+        if min(sizes) < 1 or self.decoder_dim % self.decoder_heads:
             raise UserError(
                 f"a decoder of width {self.decoder_dim}, depth {self.decoder_depth} and {self.decoder_heads} heads "
                 "cannot be built; the width must be a multiple of the heads"
@@ -81,10 +82,12 @@ class MAE(Method):
         noise = torch.cat([d.uniform("mask", self.encoder.grid[0] * self.encoder.grid[1]) for d in draws]).to(
             images.device
         )
-        order = noise.argsort(dim=1)  # (B, N)
+        order = noise.argsort(dim=1, stable=True)  # (B, N); equal numbers are rare, but every device must agree
         prefix, tokens = self.encoder.masked(images, order[:, : self.visible])
         drawn = self.decoder(prefix, tokens, order)
-        errors = reconstruction(drawn, patchify(images, self.patch, self.config.normalise), order[:, self.visible :])
+        # Patches as the encoder sees them: published decoders draw the colours of normalised pictures.
+        target = patchify((images - self.encoder.mean) / self.encoder.std, self.patch, self.config.normalise)
+        errors = reconstruction(drawn, target, order[:, self.visible :])
         z = tokens.mean(dim=1)
         sizes = [len(x) for x in frames]
         return [

@@ -7,12 +7,14 @@ it is X Lie; with all of them zero it is X, and nothing of the rest is built or 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from lie_ssl.errors import UserError
 from lie_ssl.lie.algebras import ALGEBRAS
 from lie_ssl.lie.coordinates import Sees
 from lie_ssl.lie.operator import AlgebraName
+
+View = Literal["clean", "ssl"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class OperatorConfig:
         if self.algebra not in ALGEBRAS:
             raise UserError(f"algebra is {self.algebra!r}, but there are {', '.join(ALGEBRAS)}")
         for name in ("fixed", "hidden", "max_norm", "scale", "rank", "block_size"):
-            if getattr(self, name) < 0:
+            if not getattr(self, name) >= 0:
                 raise UserError(f"operator.{name} is {getattr(self, name)}, but it must be 0 or more")
 
 
@@ -70,7 +72,7 @@ class ObjectiveConfig:
     """Of the InfoNCE of frames and of lie; 1 is the formula as it stands in the paper."""
     invariant_temperature: float = 0.0
     """Of the InfoNCE on the fixed part; 0 takes the other one."""
-    view: Literal["clean", "ssl"] = "clean"
+    view: View = "clean"
     """Which embedding the pairs are compared by: of the plain frame, or of the view that the method has worked on."""
     batch_norm: bool = True
     """Batch-norm in the projection heads of these terms."""
@@ -91,6 +93,8 @@ class ObjectiveConfig:
                 raise UserError(f"objective.{name} is {getattr(self, name)}, but weights are 0 or more")
         if not self.temperature > 0 or not self.invariant_temperature >= 0:
             raise UserError("objective.temperature must be above 0, and invariant_temperature 0 or more")
+        if self.view not in get_args(View):
+            raise UserError(f"objective.view is {self.view!r}, but it can be {', '.join(get_args(View))}")
         if self.ssl == self.frames == 0 and not self.moves:
             raise UserError("all weights of the objective are 0, so there is nothing to learn")
         if self.frames > 0 and self.moves:

@@ -75,8 +75,8 @@ class PairModel(nn.Module):
             with torch.autocast(x.device.type, enabled=False):  # half precision would blur small differences of z
                 found, weighted, t = self._pair_terms(own, z_next, delta[paired], negatives)
             total, terms = total + weighted, terms | found
-            # Where a batch has no pair the heads take no part; distributed training wants a gradient for everything.
-            total = total + 0.0 * sum(p.sum() for p in self._pair_parameters()) if len(own) == 0 else total
+            # Distributed training wants a gradient for everything, also for what takes no part in this batch.
+            total = total + 0.0 * sum(p.sum() for p in self._idle(ssl=bool(outputs), pairs=len(own) > 0))
         return PairOutput(total, {"loss": total.detach()} | {k: v.detach() for k, v in terms.items()}, t)
 
     def _embeddings(self, x: Tensor, x_next: Tensor, paired: Tensor, outputs: list[SSLOutput]) -> tuple[Tensor, Tensor]:
@@ -103,10 +103,12 @@ class PairModel(nn.Module):
         names = ("lie", "euclidean", "coordinates", "invariant")
         return {name: getattr(moved, name) for name in names}, moved.total, moved.t.detach()
 
-    def _pair_parameters(self) -> Iterator[nn.Parameter]:
-        for loss in (self.frames_loss, self.lie_loss):
-            if loss is not None:
-                yield from loss.parameters()
+    def _idle(self, ssl: bool, pairs: bool) -> Iterator[nn.Parameter]:
+        """Parameters of the heads and the operator that a batch leaves alone: it may lack an SSL loss, or pairs."""
+        encoder = {id(p) for p in self.method.encoder.parameters()}
+        for module, used in ((self.method, ssl), (self.frames_loss, pairs), (self.lie_loss, pairs)):
+            if module is not None and not used:
+                yield from (p for p in module.parameters() if id(p) not in encoder)
 
 
 def build_lie_loss(dim: int, objective: ObjectiveConfig, n_factors: int) -> LieLoss:

@@ -21,13 +21,13 @@ METHODS = {
 def method_type(name: str) -> type[Method]:
     """The class behind a name of the registry or an import path."""
     path = METHODS.get(name, name)
-    if ":" not in path:
-        raise UserError(f"there is no method {name!r}{suggestion(name, list(METHODS))}")
     module, _, attribute = path.partition(":")
+    if not module or not attribute:
+        raise UserError(f"there is no method {name!r}{suggestion(name, list(METHODS))}")
     try:
         found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
-        raise UserError(f"the method {name!r} cannot be imported: {error}") from error
+        raise UserError(f"the method {name!r} cannot be imported (is its folder on PYTHONPATH?): {error}") from error
     if not (isinstance(found, type) and issubclass(found, Method) and hasattr(found, "Config")):
         raise UserError(f"{name!r} is no method: it must be a subclass of lie_ssl.methods.Method with a Config")
     return found

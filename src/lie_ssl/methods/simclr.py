@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -41,7 +42,7 @@ class SimCLRConfig(MethodConfig):
     def __post_init__(self) -> None:
         if self.projection < 1 or self.hidden < 0:
             raise UserError(f"projection is {self.projection} and hidden {self.hidden}, but widths are above 0")
-        if self.temperature <= 0:
+        if not self.temperature > 0:
             raise UserError(f"temperature is {self.temperature}, but it must be above 0")
 
 
@@ -60,7 +61,8 @@ class SimCLR(Method):
 
     def forward(self, frames: Sequence[Tensor], draws: Sequence[Draws]) -> list[SSLOutput]:
         z, pairs = two_views(self.encoder, self.projector, frames, draws, self.config.augment)
-        return [self._output(first, p, p_other) for first, (p, p_other) in zip(z, pairs, strict=True)]
+        with torch.autocast(z[0].device.type, enabled=False):  # a low temperature enlarges what half precision rounds
+            return [self._output(first, p, p_other) for first, (p, p_other) in zip(z, pairs, strict=True)]
 
     def _output(self, z: Tensor, p: Tensor, p_other: Tensor) -> SSLOutput:
         joined = JoinedBatch.of(len(p), p.device)

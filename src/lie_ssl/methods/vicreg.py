@@ -43,7 +43,7 @@ class VICRegConfig(MethodConfig):
         if not self.expander or min(self.expander) < 1:
             raise UserError(f"expander is {self.expander}, but it needs at least one width above 0")
         for name in ("invariance", "variance", "covariance"):
-            if getattr(self, name) < 0:
+            if not getattr(self, name) >= 0:
                 raise UserError(f"{name} is {getattr(self, name)}, but weights are 0 or more")
 
 

@@ -1,0 +1,174 @@
+"""SimCLR: NT-Xent against a double loop over all views, and two processes against one."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from lie_ssl.errors import UserError
+from lie_ssl.lie.gather import JoinedBatch
+from lie_ssl.methods.augment import augment
+from lie_ssl.methods.draws import Draws
+from lie_ssl.methods.simclr import SimCLR, SimCLRConfig, nt_xent
+from lie_ssl.training.batchnorm import convert_batchnorm
+from tests.gloo import run_in_processes
+
+ROWS = 8
+
+
+class SmallEncoder(nn.Module):
+    """(B, 3, 8, 8) -> (B, 6): what a method needs of an encoder, without timm, so that processes start soon."""
+
+    dim = 6
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Flatten(), nn.Linear(192, 6), nn.BatchNorm1d(6))
+
+    def forward(self, images: Tensor) -> Tensor:
+        z: Tensor = self.layers(images.to(self.layers[1].weight.dtype))  # type: ignore[arg-type]
+        return z
+
+
+def small_encoder() -> Any:
+    return SmallEncoder()
+
+
+def simclr(**settings: Any) -> SimCLR:
+    torch.manual_seed(0)
+    return SimCLR(small_encoder(), SimCLRConfig(**({"projection": 5} | settings))).double()
+
+
+def pictures(seed: int = 0) -> Tensor:
+    return torch.rand(ROWS, 3, 8, 8, generator=torch.Generator().manual_seed(seed))
+
+
+def naive(p: list[list[float]], other: list[list[float]], temperature: float) -> float:
+    """The mean over all 2B anchors of -log exp(s(i, j) / tau) / sum over k != i of exp(s(i, k) / tau)."""
+    views = p + other
+    count = len(views)
+
+    def s(a: list[float], b: list[float]) -> float:
+        return sum(x * y for x, y in zip(a, b, strict=True)) / math.sqrt(sum(x * x for x in a) * sum(x * x for x in b))
+
+    total = 0.0
+    for i in range(count):
+        j = (i + len(p)) % count
+        everything = sum(math.exp(s(views[i], views[k]) / temperature) for k in range(count) if k != i)
+        total -= math.log(math.exp(s(views[i], views[j]) / temperature) / everything)
+    return total / count
+
+
+@pytest.mark.parametrize("temperature", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("rows", [2, 3, 10])
+def test_nt_xent_is_the_double_loop(rows: int, temperature: float) -> None:
+    torch.manual_seed(0)
+    p, other = torch.randn(2, rows, 5).double() * 4
+    joined = JoinedBatch.of(rows)
+    found = nt_xent(p, other, joined, temperature)
+    assert found.shape == (rows,)
+    assert joined.mean(found).item() == pytest.approx(naive(p.tolist(), other.tolist(), temperature), rel=1e-10)
+    swapped = joined.mean(nt_xent(other, p, joined, temperature))
+    assert swapped.item() == pytest.approx(joined.mean(found).item(), rel=1e-10)
+    assert torch.allclose(nt_xent(p * 7, other / 3, joined, temperature), found)  # lengths do not matter
+
+
+def test_rows_of_a_part_are_those_of_the_whole() -> None:
+    torch.manual_seed(0)
+    p, other = torch.randn(2, 9, 5).double()
+    whole = nt_xent(p, other, JoinedBatch((9,)), 0.2)
+    parts = [nt_xent(p, other, JoinedBatch((4, 0, 5), rank), 0.2) for rank in range(3)]
+    torch.testing.assert_close(torch.cat(parts), whole)
+
+
+def test_the_whole_loss() -> None:
+    method = simclr(temperature=0.3)
+    frames = [pictures(), pictures(1)]
+    draws = [Draws(0, 2, ROWS).named("first"), Draws(0, 2, ROWS).named("second")]
+    outputs = method(frames, draws)
+    views = [
+        augment(x, d.named(name), method.config.augment)
+        for x, d in zip(frames, draws, strict=True)
+        for name in ("one", "two")
+    ]
+    z = method.encoder(torch.cat(views).double())
+    p = method.projector(z).split(ROWS)
+    for i, out in enumerate(outputs):
+        # Frames are negatives within their own batch only: the two frames of a pair show one instance.
+        expected = naive(p[2 * i].tolist(), p[2 * i + 1].tolist(), 0.3)
+        assert out.loss.item() == pytest.approx(expected, rel=1e-5)  # projections are compared in float32
+        assert out.terms["contrast"].item() == out.loss.item()
+        assert not out.terms["contrast"].requires_grad
+        torch.testing.assert_close(out.z, z.split(ROWS)[2 * i])  # of the first view
+
+
+def test_the_head() -> None:
+    method = simclr(projection=9, hidden=4)
+    assert method.projector(torch.randn(3, 6).double()).shape == (3, 9)
+    assert method.projector.layers[0].out_features == 4
+    assert simclr(projection=9).projector.layers[0].out_features == 6
+    assert method.parts()["projector"] is method.projector.layers
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"temperature": 0.0}, "temperature is 0.0, but it must be above 0"),
+        ({"temperature": float("nan")}, "temperature is nan"),
+        ({"projection": 0}, "projection is 0"),
+        ({"hidden": -1}, "hidden -1"),
+    ],
+)
+def test_wrong_settings_are_one_sentence(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        SimCLRConfig(**settings)
+
+
+def test_bf16_compares_in_float32() -> None:
+    """The loss is that of the projections as they came out, not of scores rounded once more."""
+    torch.manual_seed(0)
+    method = SimCLR(small_encoder(), SimCLRConfig(projection=5, temperature=0.05))
+    seen: list[Tensor] = []
+    method.projector.register_forward_hook(lambda module, inputs, output: seen.append(output.detach()))
+    with torch.autocast("cpu", torch.bfloat16):
+        out = method([pictures()], [Draws(0, 0, ROWS)])[0]
+    assert seen[0].dtype == torch.bfloat16
+    first, second = seen[0].double().chunk(2)
+    assert out.loss.item() == pytest.approx(naive(first.tolist(), second.tolist(), 0.05), rel=1e-5)
+    assert out.loss.dtype == torch.float32
+
+
+def steps(rank: int, world: int) -> list[tuple[Tensor, Tensor]]:
+    """Steps in which the first of two processes has half of the rows, fewer, and one."""
+    return [step(rank, world, cut) for cut in (4, 3, 1)]
+
+
+def step(rank: int, world: int, cut: int) -> tuple[Tensor, Tensor]:
+    """Loss of two frames and the gradient, both averaged over the processes as DistributedDataParallel does."""
+    method = simclr()
+    convert_batchnorm(method)
+    start, stop = ((0, ROWS), (0, cut), (cut, ROWS))[0 if world == 1 else rank + 1]
+    frames = [pictures()[start:stop], pictures(1)[start:stop]]
+    draws = Draws(0, 3, ROWS, start, stop - start)
+    outputs = method(frames, [draws.named("first"), draws.named("second")])
+    loss = outputs[0].loss + 0.5 * outputs[1].loss
+    loss.backward()
+    gradient = torch.cat([p.grad.flatten() for p in method.parameters() if p.grad is not None])
+    result = torch.cat([loss.detach()[None], gradient])
+    if world > 1:
+        torch.distributed.all_reduce(result)
+    return result[0] / world, result[1:] / world
+
+
+def test_two_processes_are_one(tmp_path: Path) -> None:
+    loss, gradient = step(0, 1, 0)
+    assert gradient.abs().max() > 0
+    for found in run_in_processes(steps, 2, tmp_path):
+        for joined_loss, joined_gradient in found:
+            assert joined_loss.item() == pytest.approx(loss.item(), rel=1e-5)  # the terms are computed in float32
+            torch.testing.assert_close(joined_gradient, gradient, rtol=1e-4, atol=1e-5)

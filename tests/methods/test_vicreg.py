@@ -1,0 +1,186 @@
+"""VICReg: its three terms against loops, its weights, and two processes against one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from lie_ssl.errors import UserError
+from lie_ssl.methods.augment import augment
+from lie_ssl.methods.draws import Draws
+from lie_ssl.methods.vicreg import VICReg, VICRegConfig, expander, off_diagonal, variance_hinge
+from lie_ssl.training.batchnorm import convert_batchnorm
+from tests.gloo import run_in_processes
+
+ROWS = 8
+
+
+class SmallEncoder(nn.Module):
+    """(B, 3, 8, 8) -> (B, 6): what a method needs of an encoder, without timm, so that processes start soon."""
+
+    dim = 6
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Flatten(), nn.Linear(192, 6), nn.BatchNorm1d(6))
+
+    def forward(self, images: Tensor) -> Tensor:
+        z: Tensor = self.layers(images.to(self.layers[1].weight.dtype))  # type: ignore[arg-type]
+        return z
+
+
+def small_encoder() -> Any:
+    return SmallEncoder()
+
+
+def vicreg(**settings: Any) -> VICReg:
+    torch.manual_seed(0)
+    return VICReg(small_encoder(), VICRegConfig(**({"expander": (5, 7)} | settings))).double()
+
+
+def pictures(seed: int = 0) -> Tensor:
+    return torch.rand(ROWS, 3, 8, 8, generator=torch.Generator().manual_seed(seed))
+
+
+def naive(e: list[list[float]], other: list[list[float]]) -> dict[str, float]:
+    """The terms with loops in Python's own numbers; the scales are those of the authors' code: the mean over the
+    dimensions for invariance, and half of each view's hinge."""
+    rows, dims = len(e), len(e[0])
+
+    def mean(x: list[list[float]], j: int) -> float:
+        return sum(row[j] for row in x) / rows
+
+    def covariance(x: list[list[float]], i: int, j: int) -> float:
+        return sum((row[i] - mean(x, i)) * (row[j] - mean(x, j)) for row in x) / (rows - 1)
+
+    def hinge(x: list[list[float]]) -> float:
+        return sum(max(0.0, 1 - (covariance(x, j, j) + 1e-4) ** 0.5) for j in range(dims)) / dims
+
+    def squares(x: list[list[float]]) -> float:
+        return sum(covariance(x, i, j) ** 2 for i in range(dims) for j in range(dims) if i != j) / dims
+
+    return {
+        "invariance": sum((e[b][j] - other[b][j]) ** 2 for b in range(rows) for j in range(dims)) / rows / dims,
+        "variance": (hinge(e) + hinge(other)) / 2,
+        "covariance": squares(e) + squares(other),
+    }
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 5.0])
+def test_variance_and_covariance_alone(scale: float) -> None:
+    torch.manual_seed(0)
+    e = (torch.randn(9, 6) * scale * torch.linspace(0.2, 2, 6) + 3).double()
+    expected = naive(e.tolist(), e.tolist())
+    assert variance_hinge(e).item() == pytest.approx(expected["variance"], rel=1e-12)
+    assert off_diagonal(e).item() == pytest.approx(expected["covariance"] / 2, rel=1e-12)
+
+
+def test_properties_of_the_terms() -> None:
+    torch.manual_seed(0)
+    wide = torch.randn(4000, 5).double() * 3
+    assert variance_hinge(wide).item() == 0  # nothing falls short
+    assert off_diagonal(wide / 3).item() < 0.01  # independent dimensions
+    same = wide[:, :1].expand(-1, 5)
+    assert off_diagonal(same).item() == pytest.approx(4 * float(same[:, 0].var()) ** 2, rel=1e-9)
+    still = torch.ones(10, 5).double().requires_grad_()
+    assert variance_hinge(still).item() == pytest.approx(0.99)
+    variance_hinge(still).backward()
+    assert still.grad is not None
+    assert torch.isfinite(still.grad).all()  # the root has no slope at zero without the small number
+
+
+@pytest.mark.parametrize("weights", [(25.0, 25.0, 1.0), (1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0, 3.0)])
+def test_the_whole_loss(weights: tuple[float, float, float]) -> None:
+    names = ("invariance", "variance", "covariance")
+    method = vicreg(**dict(zip(names, weights, strict=True)))
+    frames = [pictures(), pictures(1)]
+    draws = [Draws(0, 2, ROWS).named("first"), Draws(0, 2, ROWS).named("second")]
+    outputs = method(frames, draws)
+    views = [
+        augment(x, d.named(name), method.config.augment)
+        for x, d in zip(frames, draws, strict=True)
+        for name in ("one", "two")
+    ]
+    z = method.encoder(torch.cat(views).double())
+    e = method.projector(z).split(ROWS)
+    for i, out in enumerate(outputs):
+        expected = naive(e[2 * i].tolist(), e[2 * i + 1].tolist())
+        for name in names:
+            assert out.terms[name].item() == pytest.approx(expected[name], rel=1e-5), (
+                name
+            )  # they are computed in float32
+            assert not out.terms[name].requires_grad
+        total = sum(w * expected[n] for w, n in zip(weights, names, strict=True))
+        assert out.loss.item() == pytest.approx(total, rel=1e-5)
+        torch.testing.assert_close(out.z, z.split(ROWS)[2 * i])  # of the first view
+    outputs[0].loss.backward()
+    assert method.encoder.layers[1].weight.grad.any()
+
+
+@pytest.mark.parametrize("widths", [(7,), (5, 7), (8, 9, 10)])
+def test_the_expander(widths: tuple[int, ...]) -> None:
+    layers = expander(6, widths)
+    assert layers(torch.randn(4, 6)).shape == (4, widths[-1])
+    linear = [m for m in layers if isinstance(m, nn.Linear)]
+    assert [m.out_features for m in linear] == list(widths)
+    assert sum(isinstance(m, nn.BatchNorm1d) for m in layers) == len(widths) - 1
+    assert [m.bias is not None for m in linear] == [True] * (len(widths) - 1) + [False]
+    assert vicreg(expander=widths).parts()["projector"].state_dict().keys() == layers.state_dict().keys()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"expander": ()}, "at least one width"),
+        ({"expander": (4, 0)}, "at least one width above 0"),
+        ({"invariance": -1.0}, "invariance is -1.0, but weights are 0 or more"),
+        ({"variance": float("nan")}, "variance is nan"),
+        ({"covariance": -1.0}, "covariance is -1.0"),
+    ],
+)
+def test_wrong_settings_are_one_sentence(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        VICRegConfig(**settings)
+
+
+def test_bf16_keeps_the_terms_in_float32() -> None:
+    method = VICReg(small_encoder(), VICRegConfig(expander=(5, 7)))
+    with torch.autocast("cpu", torch.bfloat16):
+        out = method([pictures()], [Draws(0, 0, ROWS)])[0]
+    assert out.loss.dtype == torch.float32
+    assert all(v.dtype == torch.float32 and v.isfinite() for v in out.terms.values())
+
+
+def steps(rank: int, world: int) -> list[tuple[Tensor, Tensor]]:
+    """Steps in which the first of two processes has half of the rows, fewer, and one."""
+    return [step(rank, world, cut) for cut in (4, 3, 1)]
+
+
+def step(rank: int, world: int, cut: int) -> tuple[Tensor, Tensor]:
+    """Loss of two frames and the gradient, both averaged over the processes as DistributedDataParallel does."""
+    method = vicreg()
+    convert_batchnorm(method)
+    start, stop = ((0, ROWS), (0, cut), (cut, ROWS))[0 if world == 1 else rank + 1]
+    frames = [pictures()[start:stop], pictures(1)[start:stop]]
+    draws = Draws(0, 3, ROWS, start, stop - start)
+    outputs = method(frames, [draws.named("first"), draws.named("second")])
+    loss = outputs[0].loss + 0.5 * outputs[1].loss
+    loss.backward()
+    gradient = torch.cat([p.grad.flatten() for p in method.parameters() if p.grad is not None])
+    result = torch.cat([loss.detach()[None], gradient])
+    if world > 1:
+        torch.distributed.all_reduce(result)
+    return result[0] / world, result[1:] / world
+
+
+def test_two_processes_are_one(tmp_path: Path) -> None:
+    loss, gradient = step(0, 1, 0)
+    assert gradient.abs().max() > 0
+    for found in run_in_processes(steps, 2, tmp_path):
+        for joined_loss, joined_gradient in found:
+            assert joined_loss.item() == pytest.approx(loss.item(), rel=1e-5)  # the terms are computed in float32
+            torch.testing.assert_close(joined_gradient, gradient, rtol=1e-4, atol=1e-5)
