@@ -23,6 +23,8 @@ bench: $(READY)
 	$(BIN)/lie-ssl bench render
 	$(BIN)/lie-ssl bench frames
 	$(BIN)/lie-ssl bench action
+	$(BIN)/lie-ssl bench augment
+	$(BIN)/lie-ssl bench train
 
 clean:
 	rm -rf .venv

@@ -1,0 +1,187 @@
+"""A training step of X Lie over one of X Frames, for MAE, VICReg and SimCLR: time and peak memory.
+
+A step is the forward and backward passes, the clipping of gradients by group and the optimiser; the frames are already
+in memory. Both arms pass the plain frames through the encoder once more, so the ratio is what the operator and its
+terms cost; the ratio to X alone has the price of that pass too. Half of the rows are paired.
+
+Time: one thread, CPU time, interleaved rounds in a rotating order, medians.
+
+Memory: the tensors alive at the worst moment of a step (weights, gradients, the optimiser's state, activations), from
+the profiler's record of allocations. The resident memory of the process would also hold what the allocator keeps back,
+which says nothing about the arms.
+
+The large cases have the paper's encoders and heads but 4 or 6 rows a batch, not 64, and VICReg's expander is 2048 wide,
+not 8192. Both make the shared part smaller than the paper's. The operator's own part grows with the length of the
+moves, which is that of fresh weights here.
+
+Shape letters: B batch, C channels, S image size.
+"""
+
+from __future__ import annotations
+
+import csv
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from rich.console import Console
+from rich.table import Table
+from torch import Tensor
+
+from lie_ssl.commands.bench import load
+from lie_ssl.methods.draws import Draws
+from lie_ssl.methods.features import to_float
+from lie_ssl.methods.vicreg import VICRegConfig
+from lie_ssl.recipes.pretrain import PUBLISHED, paper, small
+from lie_ssl.training.config import PretrainConfig
+from lie_ssl.training.model import build_model
+from lie_ssl.training.optimisers import build_optimiser, gradient_norms
+
+LIE_ARMS = ("lie", "literal")
+ARMS = ("base", "frames", *LIE_ARMS)
+MOST_TIME, MOST_MEMORY = 1.10, 1.15
+COLUMNS = (
+    "method arm encoder image_size batch dim ms_per_step ms_frames time_ratio time_ratio_to_base memory_mb "
+    "memory_frames_mb memory_ratio"
+).split()
+
+# Rows of a large batch: a step takes some 15 seconds.
+LARGE_BATCH = {"mae": 4, "vicreg": 6, "simclr": 6}
+
+Row = dict[str, Any]
+
+
+class Case(NamedTuple):
+    """The config of a method and an arm, the size of the images, and rounds at most."""
+
+    config: Callable[[str, str], PretrainConfig]
+    size: int
+    rounds: int
+
+
+def large(method: str, arm: str) -> PretrainConfig:
+    """The paper's run, cut down to what a CPU does in seconds a step."""
+    config = paper(method, arm)
+    config = replace(config, optim=replace(config.optim, batch=LARGE_BATCH[method]))
+    if isinstance(config.method, VICRegConfig):
+        config = replace(config, method=replace(config.method, expander=(2048, 2048, 2048)))
+    return config
+
+
+SMALL = Case(small, size=64, rounds=100)
+LARGE = Case(large, size=224, rounds=3)
+
+
+def run(out: Path, rounds: int = 7, large: bool = True) -> list[Row]:
+    """Measures everything; writes train.csv into `out` and returns its rows."""
+    torch.set_num_threads(1)
+    rows: list[Row] = []
+    for case in (SMALL, LARGE) if large else (SMALL,):
+        for method in PUBLISHED:
+            rows += compare(case, method, min(rounds, case.rounds))
+            write(rows, out / "train.csv")  # the large cases take minutes each; what is done stays
+    show(rows)
+    return rows
+
+
+def write(rows: list[Row], path: Path) -> None:
+    """The rows so far."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+class Step:
+    """A model with its optimiser and one batch; a call is a whole training step."""
+
+    def __init__(self, config: PretrainConfig, size: int) -> None:
+        self.config = config
+        self.model = build_model(config, size, channels=3).train()
+        self.optimiser = build_optimiser(self.model, config.optim)
+        batch = config.optim.batch
+        random = torch.Generator().manual_seed(0)
+        self.x, self.x_next = (pictures(batch, size, random) for _ in range(2))
+        self.delta = torch.rand(batch, 1, generator=random)
+        self.paired = torch.arange(batch) % 2 == 0
+        self.count = 0
+
+    def __call__(self) -> None:
+        draws = Draws(self.config.seed, self.count, len(self.x))
+        out = self.model(to_float(self.x), to_float(self.x_next), self.delta, self.paired, draws)
+        # As in Lightning the last gradients live until here, which counts for the peak of memory.
+        self.optimiser.zero_grad()
+        out.total.backward()
+        gradient_norms(self.model, self.config.optim.clip)
+        self.optimiser.step()
+        self.count += 1
+
+    def peak_bytes(self) -> int:
+        """The most memory that tensors take at one time of a step."""
+        passing: int = load("action").peak_bytes(self._with_new_gradients)
+        state = [v for s in self.optimiser.state.values() for v in s.values() if isinstance(v, Tensor)]
+        staying = (*self.model.parameters(), *self.model.buffers(), *state, self.x, self.x_next)
+        return passing + sum(t.nbytes for t in staying)
+
+    def _with_new_gradients(self) -> None:
+        """A step, after a copy of the last gradients: the profiler sees the end only of what it saw begin."""
+        for parameter in self.model.parameters():
+            if parameter.grad is not None:
+                parameter.grad = parameter.grad.clone()
+        self()
+
+
+def pictures(batch: int, size: int, random: torch.Generator) -> Tensor:
+    """(B, C, S, S) uint8 noise, channels last, as the data set gives its frames."""
+    return torch.randint(0, 256, (batch, size, size, 3), dtype=torch.uint8, generator=random).permute(0, 3, 1, 2)
+
+
+def compare(case: Case, method: str, rounds: int) -> list[Row]:
+    """The rows of a method: both arms of X Lie against X Frames and X."""
+    steps = {arm: Step(case.config(method, arm), case.size) for arm in ARMS}
+    memory = {arm: step.peak_bytes() for arm, step in steps.items()}  # and the warm-up
+    times: dict[str, list[float]] = {arm: [] for arm in ARMS}
+    for i in range(rounds):
+        for j in range(len(ARMS)):
+            arm = ARMS[(i + j) % len(ARMS)]
+            start = time.process_time()
+            steps[arm]()
+            times[arm].append(time.process_time() - start)
+    ms = {arm: 1e3 * statistics.median(found) for arm, found in times.items()}
+    frames = steps["frames"]
+    return [
+        {
+            "method": method,
+            "arm": arm,
+            "encoder": frames.config.encoder.name,
+            "image_size": case.size,
+            "batch": frames.config.optim.batch,
+            "dim": frames.model.method.encoder.dim,
+            "ms_per_step": round(ms[arm], 1),
+            "ms_frames": round(ms["frames"], 1),
+            "time_ratio": round(ms[arm] / ms["frames"], 3),
+            "time_ratio_to_base": round(ms[arm] / ms["base"], 3),
+            "memory_mb": round(memory[arm] / 1e6, 1),
+            "memory_frames_mb": round(memory["frames"] / 1e6, 1),
+            "memory_ratio": round(memory[arm] / memory["frames"], 3),
+        }
+        for arm in LIE_ARMS
+    ]
+
+
+def show(rows: list[Row]) -> None:
+    """All rows, with what was aimed at."""
+    table = Table(*(name.replace("_", " ") for name in COLUMNS), "target")
+    for row in rows:
+        missed = [
+            f"{name} above {most}"
+            for name, most in (("time_ratio", MOST_TIME), ("memory_ratio", MOST_MEMORY))
+            if row[name] > most
+        ]
+        table.add_row(*(str(row[name]) for name in COLUMNS), ", ".join(missed) or "met")
+    Console(width=200).print(table)
