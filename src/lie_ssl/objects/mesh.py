@@ -47,6 +47,16 @@ class Mesh:
         vertices = (self.vertices.astype(np.float64) - centre) / radius
         return replace(self, vertices=vertices.astype(np.float32))
 
+    def clay(self) -> Mesh:
+        """The same shape in one light grey, matt, without textures; what is see-through stays so."""
+        return replace(
+            self,
+            colours=np.full_like(self.colours, 0.75),
+            shine=np.zeros_like(self.shine),
+            texture=np.full_like(self.texture, -1),
+            textures=(),
+        )
+
     def geometry_hash(self) -> str:
         """Equal for meshes with the same triangles, whatever their order, winding, colour, size and place."""
         points = self.normalised().vertices[self.faces]  # (F, 3, 3)

@@ -33,6 +33,7 @@ def render(
         raise UserError("render takes a list of views: render(mesh, [View()])")
     if dtype not in ("uint8", "float32"):
         raise UserError(f"dtype is {dtype!r}, but pictures are uint8 or float32")
+    mesh = mesh.clay() if settings.clay else mesh
     if backend == "raster":
         from lie_ssl.render.rasteriser import rasterise
 

@@ -43,6 +43,7 @@ class RenderSettings:
     supersample: int = 3  # samples of a pixel along each side
     background: tuple[float, float, float] = (1.0, 1.0, 1.0)  # sRGB
     grey: bool = False  # one channel in place of three
+    clay: bool = False  # all surfaces alike in colour: only the shape is left to tell objects apart
     field_of_view: float = 30.0  # degrees; small is flat like a long lens
 
     def __post_init__(self) -> None:

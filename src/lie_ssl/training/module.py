@@ -76,7 +76,7 @@ class Pretraining(pl.LightningModule):
         step = self.global_step + 1
         if self.config.on_nan == "stop":
             raise UserError(
-                f"step {step}: {what} is not finite; checkpoints from before it are kept. Lower optim.lr, or leave such "
+                f"step {step}: {what} is not finite; checkpoints from before are kept. Lower optim.lr, or leave such "
                 "steps out with --on-nan skip"
             )
         self.skipped += 1
