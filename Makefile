@@ -11,7 +11,7 @@ demo: $(READY)
 	$(BIN)/lie-ssl demo
 
 test: lint
-	$(BIN)/python -m pytest -m "not slow"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n 2
 
 lint: $(READY)
 	$(BIN)/ruff check .

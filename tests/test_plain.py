@@ -89,7 +89,7 @@ operators = st.builds(
         invariant=unit,
         temperature=positive,
         view=st.sampled_from(["clean", "ssl"]),
-        identity=st.booleans(),
+        own_negative=st.booleans(),
         operator=operators,
     )
 )

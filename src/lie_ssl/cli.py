@@ -25,6 +25,11 @@ COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
     ("data", "export"): ("data", "export", "write a data set as ImageFolder or Hugging Face parquet"),
     ("data", "verify"): ("data", "verify", "find any changed byte in a data set"),
     ("pretrain",): ("pretrain", "pretrain", "train MAE, VICReg or SimCLR, alone or with pairs and the Lie operator"),
+    ("evaluate",): ("evaluate", "evaluate", "an encoder on known and unknown instances in typical and new poses"),
+    ("ablate",): ("ablate", "ablate", "what a Lie model loses without each of its parts"),
+    ("sweep",): ("sweep", "sweep", "many runs of a grid, and the best one by validation accuracy"),
+    ("reproduce",): ("reproduce", "reproduce", "an evaluation again from its card, or all runs of a recipe"),
+    ("report",): ("report", "report", "one page with the tables and plots of evaluations"),
     ("export",): ("export", "export", "an encoder from a run as safetensors, timm weights or ONNX"),
     ("bench", "render"): ("bench", "render", "frames a second against Panda3D and Blender"),
     ("bench", "frames"): ("bench", "frames", "reading random frames against torchvision's ImageFolder"),
@@ -32,10 +37,12 @@ COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
     ("bench", "action"): ("bench", "action", "the exponential action against matrix_exp and other ways"),
     ("bench", "augment"): ("bench", "augment", "augmentations of whole batches against torchvision's one by one"),
     ("bench", "train"): ("bench", "train", "time and memory of a step of X Lie against X Frames"),
+    ("bench", "option2"): ("bench", "option2", "a supervised step with neighbours (Option 2) against one without"),
+    ("bench", "linear"): ("bench", "linear", "the whole grid of linear evaluations on stored features"),
     ("doctor",): ("doctor", "doctor", "what is installed, what works, and what to type for what is missing"),
 }
 # Commands whose flags depend on their first words; their functions take the list of arguments.
-WITH_WORDS = {("pretrain",)}
+WITH_WORDS = {("pretrain",), ("evaluate",), ("ablate",), ("sweep",)}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -76,7 +83,9 @@ def run(arguments: list[str]) -> None:
     if words in WITH_WORDS:
         function(rest)
         return
-    tyro.cli(function, prog=" ".join(("lie-ssl", *words)), args=rest, config=(tyro.conf.OmitArgPrefixes,))
+    # The settings of a data set have names that say enough; those of a run come in groups.
+    flat = (tyro.conf.OmitArgPrefixes,) if words[:2] == ("data", "make") else ()
+    tyro.cli(function, prog=" ".join(("lie-ssl", *words)), args=rest, config=flat)
 
 
 def _load(words: tuple[str, ...]) -> Callable[..., None]:

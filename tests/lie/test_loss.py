@@ -116,7 +116,7 @@ def test_every_term_trains_what_it_should() -> None:
 
 def test_identity_ablation_and_similarity() -> None:
     z, z_next, delta, _ = batch()
-    loss = LieLoss(LieOperator(10, 3).double(), identity=True).double()
+    loss = LieLoss(LieOperator(10, 3, action="identity").double()).double()
     assert torch.equal(loss(z, z_next, delta).z_moved, z)
     s = similarity(torch.tensor([0.0, 1.0, -1.0, 30.0]).double())
     assert s.tolist() == pytest.approx([0.5, 1 / (1 + math.e), 1 / (1 + math.e), 0], abs=1e-12)

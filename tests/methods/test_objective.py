@@ -24,7 +24,7 @@ FIXED = OperatorConfig(fixed=4)
         ({"euclidean": 1.0}, True, True),
         ({"coordinates": 1.0, "ssl": 0.0}, True, True),
         ({"invariant": 1.0, "operator": FIXED}, True, True),
-        ({"operator": FIXED, "temperature": 0.1, "identity": True}, False, False),
+        ({"operator": FIXED, "temperature": 0.1, "own_negative": False}, False, False),
     ],
 )
 def test_weights_alone_make_the_arm(settings: dict[str, Any], moves: bool, pairs: bool) -> None:

@@ -97,6 +97,35 @@ def train(out: Path = Path("results/bench"), rounds: int = 7, large: bool = True
     load("train").run(out, rounds=rounds, large=large)
 
 
+def option2(out: Path = Path("results/bench"), rounds: int = 7, batch: int = 8) -> None:
+    """Time of a supervised step with Option 2 over one with Option 1, the frozen ViT-B/16 at 224 px in the loop.
+
+    Example: lie-ssl bench option2 --rounds 3
+
+    Args:
+        out: The folder for option2.csv.
+        rounds: Rounds; the table shows medians.
+        batch: Pictures in a batch.
+    """
+    if rounds < 1 or batch < 2:
+        raise UserError(f"rounds is {rounds} and batch {batch}, but there must be at least 1 and 2")
+    load("option2").run(out, rounds=rounds, batch=batch)
+
+
+def linear(out: Path = Path("results/bench"), threads: int = 2) -> None:
+    """Time of the whole linear evaluation at the size `small` on features that are there already.
+
+    Example: lie-ssl bench linear
+
+    Args:
+        out: The folder for linear.csv.
+        threads: Threads.
+    """
+    if threads < 1:
+        raise UserError(f"threads is {threads}, but there must be at least 1")
+    load("linear").run(out, threads=threads)
+
+
 def choices(out: Path = Path("results/bench")) -> None:
     """Ways to store a frame, and step lengths of the exponential series: what docs/decisions.md rests on.
 

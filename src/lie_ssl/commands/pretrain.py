@@ -36,7 +36,7 @@ def pretrain(arguments: list[str]) -> None:
     elif len(words) < 2:
         if not rest or any(a in ("-h", "--help") for a in rest):
             print(usage())
-            return
+            sys.exit(0)
         raise UserError("say what to train: lie-ssl pretrain METHOD ARM, such as `mae lie`")
     else:
         default = pretrain_recipe(recipe, *words)
@@ -129,4 +129,5 @@ def usage() -> str:
     lines += [
         f"  RECIPE  {name}: {(recipe.__doc__ or '').splitlines()[0]}" for name, recipe in PRETRAIN_RECIPES.items()
     ]
-    return "\n".join([*lines, "", "example: lie-ssl pretrain mae lie --help   shows every flag with its default"])
+    lines += ["", "`lie-ssl pretrain mae lie --help` shows every flag with its default."]
+    return "\n".join([*lines, "Example: lie-ssl pretrain mae lie --data data/small --out runs/mae_lie"])

@@ -46,7 +46,6 @@ class LieLoss(nn.Module):
         batch_norm: in the projection heads.
         own_negative: whether z is a negative of its own z^g.
         detach_fixed: keep the gradients of the Lie terms out of the fixed part.
-        identity: replace the action by the identity, for ablations.
 
     In a distributed run negatives are gathered from all processes, and the heads see the joined batch. The processes
     may hold different numbers of pairs, but all must call it, and either all or none with `negatives`.
@@ -65,7 +64,6 @@ class LieLoss(nn.Module):
         batch_norm: bool = True,
         own_negative: bool = True,
         detach_fixed: bool = False,
-        identity: bool = False,
     ) -> None:
         super().__init__()
         weights = {"lie": lie, "euclidean": euclidean, "coordinates": coordinates, "invariant": invariant}
@@ -78,7 +76,7 @@ class LieLoss(nn.Module):
             raise ValueError("the invariant term needs a fixed part: LieOperator(fixed=...)")
         self.operator, self.weights = operator, weights
         self.temperature, self.invariant_temperature = temperature, invariant_temperature or temperature
-        self.own_negative, self.detach_fixed, self.identity = own_negative, detach_fixed, identity
+        self.own_negative, self.detach_fixed = own_negative, detach_fixed
         self.head = ProjectionHead(operator.dim, batch_norm=batch_norm)
         self.invariant_head = ProjectionHead(operator.fixed, batch_norm=batch_norm) if invariant > 0 else None
 
@@ -95,7 +93,7 @@ class LieLoss(nn.Module):
         joined = JoinedBatch.of(len(z), z.device)
         single = None if negatives is None else JoinedBatch.of(len(negatives), z.device)
         t = self.operator.infer(z, z_next, delta)
-        moved: Tensor = source if self.identity else self.operator(source, t)
+        moved: Tensor = self.operator(source, t)
         lie = joined.mean(self._lie((source, target, moved), others, joined, single))
         euclidean = joined.mean((target - moved).square().sum(dim=1))
         coordinates = joined.mean(self._coordinates(t, delta))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
 from lie_ssl.lie.algebras import make_algebra
 from lie_ssl.lie.coordinates import Coordinates, Sees
+from lie_ssl.lie.mlp_action import MlpAction
 
 AlgebraName = Literal["general", "skew", "commuting", "low_rank", "block"]
+Action = Literal["exp", "identity", "mlp"]
 
 
 class LieOperator(nn.Module):
@@ -28,6 +30,8 @@ class LieOperator(nn.Module):
         max_norm: bound on the length of t for each factor.
         split_factors: with several factors, give each its own share of the moved dimensions. The groups then commute
             exactly; otherwise all generators act on the same dimensions, in one exponential.
+        action: "exp", the group; for ablations "identity", which moves nothing, or "mlp", a plain network of z and t in
+            place of the exponential. Neither of these has generators.
         settings: of the algebra (scale, rank, block_size).
 
     Example:
@@ -49,6 +53,7 @@ class LieOperator(nn.Module):
         hidden: int | None = None,
         max_norm: float | None = None,
         split_factors: bool = False,
+        action: Action = "exp",
         **settings: Any,
     ) -> None:
         super().__init__()
@@ -57,15 +62,17 @@ class LieOperator(nn.Module):
             raise ValueError(f"fixed is {fixed}, but of {dim} dimensions at least one must move")
         if not counts or min(counts) < 1:
             raise ValueError(f"n_generators is {n_generators}, but every factor needs at least one")
-        self.dim, self.fixed, self.counts = dim, fixed, counts
+        if action not in get_args(Action):
+            raise ValueError(f"action is {action!r}, but it can be {', '.join(get_args(Action))}")
+        self.dim, self.fixed, self.counts, self.action = dim, fixed, counts, action
         moved = dim - fixed
         if split_factors and moved < len(counts):
             raise ValueError(f"{moved} moved dimensions cannot be split over {len(counts)} factors")
         self.shares = _shares(moved, len(counts)) if split_factors else [moved]
         self.sizes = list(counts) if split_factors else [sum(counts)]
-        self.algebras = nn.ModuleList(
-            make_algebra(algebra, m, d, **settings) for m, d in zip(self.shares, self.sizes, strict=True)
-        )
+        parts = list(zip(self.shares, self.sizes, strict=True))
+        self.algebras = nn.ModuleList(make_algebra(algebra, m, d, **settings) for m, d in parts if action == "exp")
+        self.mlps = nn.ModuleList(MlpAction(m, d) for m, d in parts if action == "mlp")
         self.coordinates = nn.ModuleList(
             Coordinates(dim, d, sees=sees, hidden=hidden, max_norm=max_norm) for d in counts
         )
@@ -77,9 +84,9 @@ class LieOperator(nn.Module):
 
     @property
     def generators(self) -> Tensor:
-        """(D, M, M), zero on the fixed part."""
+        """(D, M, M), zero on the fixed part, and everywhere if the action is no exponential."""
         blocks: list[Tensor] = [a.generators for a in self.algebras]  # type: ignore[misc]
-        out = blocks[0].new_zeros(self.n_generators, self.dim, self.dim)
+        out = next(self.parameters()).new_zeros(self.n_generators, self.dim, self.dim)
         row, place = 0, self.fixed
         for block in blocks:
             d, m = block.shape[:2]
@@ -101,15 +108,18 @@ class LieOperator(nn.Module):
         return deltas
 
     def forward(self, z: Tensor, t: Tensor) -> Tensor:
-        """(B, M), (B, D) -> exp(sum_k t_k L_k) z."""
+        """(B, M), (B, D) -> exp(sum_k t_k L_k) z, or what stands in for it."""
         if z.ndim != 2 or z.shape[1] != self.dim or t.shape != (z.shape[0], self.n_generators):
             raise ValueError(
                 f"the operator takes z (B, {self.dim}) and t (B, {self.n_generators}), "
                 f"but got {tuple(z.shape)} and {tuple(t.shape)}"
             )
+        if self.action == "identity":
+            return z
         vs = z[:, self.fixed :].split(self.shares, dim=1)
         ts = t.split(self.sizes, dim=1)
-        moved = [a.action(v, s) for a, v, s in zip(self.algebras, vs, ts, strict=True)]  # type: ignore[operator]
+        movers = self.algebras if self.action == "exp" else self.mlps
+        moved = [a.action(v, s) for a, v, s in zip(movers, vs, ts, strict=True)]  # type: ignore[operator]
         return torch.cat([z[:, : self.fixed], *moved], dim=1)
 
     def inverse(self, z: Tensor, t: Tensor) -> Tensor:
@@ -126,7 +136,7 @@ class LieOperator(nn.Module):
         return moved.view(len(times), *z.shape)
 
     def extra_repr(self) -> str:
-        return f"dim={self.dim}, n_generators={self.counts}, fixed={self.fixed}"
+        return f"dim={self.dim}, n_generators={self.counts}, fixed={self.fixed}, action={self.action}"
 
 
 def _shares(moved: int, factors: int) -> list[int]:

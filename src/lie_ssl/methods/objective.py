@@ -12,7 +12,7 @@ from typing import Literal, get_args
 from lie_ssl.errors import UserError
 from lie_ssl.lie.algebras import ALGEBRAS
 from lie_ssl.lie.coordinates import Sees
-from lie_ssl.lie.operator import AlgebraName
+from lie_ssl.lie.operator import Action, AlgebraName
 
 View = Literal["clean", "ssl"]
 
@@ -25,6 +25,8 @@ class OperatorConfig:
     """Generators of each factor of variation; a single number serves every factor."""
     algebra: AlgebraName = "general"
     """Which matrices the generators are."""
+    action: Action = "exp"
+    """exp is the group; for ablations, identity moves nothing, and mlp is a plain network of z and t."""
     fixed: int = 0
     """How many leading dimensions of the embedding the group leaves alone."""
     sees: Sees = "pair"
@@ -47,6 +49,8 @@ class OperatorConfig:
             raise UserError(f"generators is {self.generators}, but every factor needs at least one")
         if self.algebra not in ALGEBRAS:
             raise UserError(f"algebra is {self.algebra!r}, but there are {', '.join(ALGEBRAS)}")
+        if self.action not in get_args(Action):
+            raise UserError(f"action is {self.action!r}, but it can be {', '.join(get_args(Action))}")
         for name in ("fixed", "hidden", "max_norm", "scale", "rank", "block_size"):
             if not getattr(self, name) >= 0:
                 raise UserError(f"operator.{name} is {getattr(self, name)}, but it must be 0 or more")
@@ -82,8 +86,6 @@ class ObjectiveConfig:
     """Whether instances seen in one pose only are negatives too."""
     detach_fixed: bool = False
     """Keep the gradients of the Lie terms out of the fixed part."""
-    identity: bool = False
-    """Replace the action of the group by the identity, for ablations."""
     operator: OperatorConfig = field(default_factory=OperatorConfig)
     """The Lie operator."""
 

@@ -124,7 +124,6 @@ def build_lie_loss(dim: int, objective: ObjectiveConfig, n_factors: int) -> LieL
         batch_norm=objective.batch_norm,
         own_negative=objective.own_negative,
         detach_fixed=objective.detach_fixed,
-        identity=objective.identity,
     )
 
 
@@ -141,7 +140,7 @@ def build_operator(dim: int, config: OperatorConfig, n_factors: int) -> LieOpera
     try:
         return LieOperator(
             dim, counts, algebra=config.algebra, fixed=config.fixed, sees=config.sees, hidden=config.hidden or None,
-            max_norm=config.max_norm or None, split_factors=config.split_factors, **settings,
+            max_norm=config.max_norm or None, split_factors=config.split_factors, action=config.action, **settings,
         )  # fmt: skip
     except (ValueError, TypeError) as error:
         raise UserError(f"objective.operator does not fit an embedding of {dim}: {error}") from error

@@ -1,0 +1,91 @@
+"""`lie-ssl ablate METHOD`: what X Lie loses without each of its parts."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+import tyro
+
+from lie_ssl.commands.pretrain import Bar, taken
+from lie_ssl.errors import UserError
+from lie_ssl.protocol.ablate import FULL, TABLE
+from lie_ssl.protocol.ablate import ablate as run
+from lie_ssl.protocol.evaluate import EvaluateConfig
+from lie_ssl.recipes.ablations import ABLATIONS, chosen, evaluation
+from lie_ssl.recipes.pretrain import pretrain_recipe
+from lie_ssl.training.config import PretrainConfig
+
+SHOWN = ("known_new", "unknown_typical", "unknown_diverse")
+
+
+def ablate(arguments: list[str]) -> None:
+    """Trains and evaluates X Lie and variants of it, and writes what each variant loses.
+
+    METHOD is mae, vicreg, simclr or `package.module:Class`. The flags are those of `lie-ssl pretrain METHOD lie`. Kill
+    it at any time; the same command goes on.
+
+    Example: lie-ssl ablate mae --data data/small --out runs/ablation --only no_euclidean mlp
+    """
+    recipe, rest = taken(arguments, "--recipe", "small")
+    if not rest or rest[0] in ("-h", "--help"):
+        print(usage())
+        sys.exit(0)
+    if rest[0].startswith("-"):
+        raise UserError("say what to ablate: lie-ssl ablate METHOD, such as `mae`")
+    method = rest.pop(0)
+    default = pretrain_recipe(recipe, method, "lie")
+    default_evaluation = evaluation(recipe, method)
+
+    def main(
+        config: Annotated[PretrainConfig, tyro.conf.arg(name="")] = default,
+        evaluation: EvaluateConfig = default_evaluation,
+        *,
+        out: Path,
+        seeds: tuple[int, ...] = (0, 1, 2),
+        only: tuple[str, ...] = (),
+    ) -> None:
+        """Ablations.
+
+        Args:
+            config: The full model.
+            evaluation: The protocol's settings.
+            out: Folder for ablation.csv and the runs.
+            seeds: Every variant is trained with each of them.
+            only: Names of ablations; none means all. The full model is always there.
+        """
+        if not config.data:
+            raise UserError("say which data set to learn from: --data FOLDER (make one with `lie-ssl data make small`)")
+        if (config.seed, config.arm) != (default.seed, default.arm) or not seeds:
+            raise UserError("an ablation takes --seeds and names its arms itself; leave out --seed and --arm")
+        with Bar() as bar:
+            table = run(config, chosen(only), seeds, evaluation, out, bar)
+        print(f"{out / TABLE}: {table['ablation'].nunique()} variants\n{summary(table)}")
+
+    tyro.cli(main, prog=f"lie-ssl ablate {method}", args=rest, description=ablate.__doc__)
+
+
+def summary(table: pd.DataFrame) -> str:
+    """Linear evaluation at the largest proportion, means over seeds: the full model's accuracy and the drops."""
+    shown = table["setting"].isin(SHOWN) & (table["phase"] == "linear") & (table["diverse"] == table["diverse"].max())
+    linear = table[shown]
+    names = linear["ablation"].unique()
+    values = linear.assign(value=linear["top1"].where(linear["ablation"] == FULL, 0 - linear["drop"]))
+    wide = values.pivot_table(index="ablation", columns=["setting", "poses"], values="value", sort=False).loc[names]
+    title = f"linear evaluation at {linear['diverse'].max():g} % diverse: top-1 of {FULL}, then differences to it"
+    return f"{title}\n{wide.round(1).to_string()}"
+
+
+def usage() -> str:
+    """What can be taken away."""
+    return "\n".join([
+        "usage: lie-ssl ablate METHOD --data FOLDER --out FOLDER [--recipe RECIPE] [--seeds 0 1 2] [--only NAME ...]",
+        "",
+        "  METHOD  mae, vicreg, simclr, or package.module:Class",
+        f"  NAME    {', '.join(ABLATIONS)}",
+        "",
+        "Example: lie-ssl ablate mae --data data/small --out runs/ablation --only no_euclidean mlp",
+        "         lie-ssl ablate mae --help   shows every flag with its default",
+    ])  # fmt: skip

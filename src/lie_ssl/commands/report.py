@@ -1,0 +1,52 @@
+"""`lie-ssl report RUN ...`: the tables and plots of evaluations on one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+
+def report(
+    sources: Annotated[tuple[Path, ...], tyro.conf.Positional],
+    out: Path = Path("report.html"),
+    files: Path | None = None,
+    data: str = "",
+) -> None:
+    """Compares evaluated runs: one HTML page that needs no network, and the tables in the terminal.
+
+    Several seeds of the same arm are averaged.
+
+    Example: lie-ssl report runs/mae_base runs/mae_lie --out report.html --files results
+
+    Args:
+        sources: Folders of runs that were evaluated, of evaluations, or of collected tables (accuracy.csv ...).
+        out: The page.
+        files: Folder for the same tables as Markdown, LaTeX and CSV, and the figures as PNG and SVG.
+        data: The data set, if it is no longer where the runs had it.
+    """
+    from rich.console import Console
+
+    from lie_ssl.report.findings import findings
+    from lie_ssl.report.formats import to_rich, write_tables
+    from lie_ssl.report.gathering import gather
+    from lie_ssl.report.page import write_page
+    from lie_ssl.report.tables import accuracy_tables, all_tables
+
+    material = gather(sources)
+    console = Console()
+    if len(material.accuracy):
+        for table in accuracy_tables(material.accuracy):
+            console.print(to_rich(table))
+    for sentence in (*findings(material), *material.notes):
+        print(sentence)
+    write_page(material, out, data)
+    print(f"wrote {out}")
+    if files is not None:
+        from lie_ssl.report.figures import draw_figures
+
+        tables = all_tables(material.accuracy, material.equivariance, material.ablation)
+        written = write_tables(tables, files / "tables")
+        written += draw_figures(material.accuracy, material.curve, files / "figures")
+        print(f"wrote {len(written)} files into {files}")

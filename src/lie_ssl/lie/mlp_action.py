@@ -1,0 +1,28 @@
+"""What the exponential is measured against: a plain network that moves embeddings, and is no group.
+
+Shape letters: B batch, D coordinates, M dimensions that are moved.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class MlpAction(nn.Module):
+    """(z, t) -> z + a two-layer network of both, with about as many parameters as D general generators, D M^2.
+
+    It starts at the identity, whatever t is. Nothing makes it compose or invert: that is what an algebra adds.
+    """
+
+    def __init__(self, dim: int, n_coordinates: int) -> None:
+        super().__init__()
+        hidden = max(1, round(n_coordinates * dim**2 / (2 * dim + n_coordinates + 1)))
+        last = nn.Linear(hidden, dim)
+        for parameter in last.parameters():
+            nn.init.zeros_(parameter)
+        self.layers = nn.Sequential(nn.Linear(dim + n_coordinates, hidden), nn.LeakyReLU(), last)
+
+    def action(self, z: Tensor, t: Tensor) -> Tensor:
+        """(B, M), (B, D) -> (B, M)."""
+        return z + self.layers(torch.cat([z, t.to(z.dtype)], dim=1))

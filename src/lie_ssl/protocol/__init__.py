@@ -1,0 +1,1 @@
+"""The protocol: who is tested on what, and how."""

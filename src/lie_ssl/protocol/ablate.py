@@ -1,0 +1,139 @@
+"""Ablations: what a full model loses when one of its parts is taken away.
+
+`ablation.csv` has one row a measurement; `ablation.json` beside it says which config each variant's rows come from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet
+from lie_ssl.frames.lock import folder_lock
+from lie_ssl.frames.shards import write_whole
+from lie_ssl.protocol.evaluate import EvaluateConfig, Results
+from lie_ssl.protocol.results import write_table
+from lie_ssl.protocol.unit import Pace, train_and_evaluate, unit_digest
+from lie_ssl.training.config import PretrainConfig
+from lie_ssl.training.keeper import Watcher
+
+Change = Callable[[PretrainConfig], PretrainConfig]
+
+FULL = "full"
+TABLE, SOURCES = "ablation.csv", "ablation.json"
+CELL = ["method", "phase", "diverse", "poses", "setting", "seed"]
+COLUMNS = ["method", "ablation", *CELL[1:], "top1", "drop"]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One variant with one seed."""
+
+    name: str
+    config: PretrainConfig
+    digest: str  # of the run and its evaluation
+
+    @property
+    def key(self) -> str:
+        return f"{self.name}/{self.config.seed}"
+
+
+def ablate(
+    full: PretrainConfig, changes: Mapping[str, Change], seeds: Sequence[int], evaluation: EvaluateConfig,
+    out: Path, watcher: Watcher,
+) -> pd.DataFrame:  # fmt: skip
+    """Trains and evaluates the full model and every variant with every seed; gives the table that is written.
+
+    What is done is skipped. A variant that cannot be made or trained is named with its reason, and the rest go on.
+    """
+    if evaluation.options != (1,):
+        raise UserError(f"an ablation is evaluated with Option 1 only, but options are {evaluation.options}")
+    variants = list(_variants(full, changes, seeds, evaluation, watcher))
+    out.mkdir(parents=True, exist_ok=True)
+    with folder_lock(out):
+        return _ablate(variants, evaluation, out, watcher)
+
+
+def _ablate(variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, watcher: Watcher) -> pd.DataFrame:
+    sources = _sources(out, variants)
+    tables = [pd.read_csv(out / TABLE)] if sources else []
+    todo = [v for v in variants if v.key not in sources]
+    if len(todo) < len(variants):
+        watcher.say(f"{len(variants) - len(todo)} of {len(variants)} are done already")
+    pace = Pace(len(todo))
+    for variant in todo:
+        try:
+            results = _results(variant, variants, evaluation, out, watcher)
+        except (UserError, ValueError) as error:
+            if variant.name == FULL:
+                raise UserError(f"the full model cannot run, so that nothing can be compared: {error}") from error
+            watcher.say(f"{variant.key} cannot run: {error}; {pace.step()}")
+            continue
+        tables = [with_drops(pd.concat([*tables, _rows(results, variant)], ignore_index=True))]
+        write_table(out / TABLE, tables[0])
+        sources[variant.key] = variant.digest
+        write_whole(out / SOURCES, [json.dumps(sources, indent=1).encode()])
+        watcher.say(f"{variant.key} is done: {pace.step()}")
+    return tables[0]
+
+
+def with_drops(table: pd.DataFrame) -> pd.DataFrame:
+    """Adds to every row how far it is below the full model in the same cell with the same seed."""
+    table = table.drop_duplicates(["ablation", *CELL], keep="last")
+    full = table[table["ablation"] == FULL].set_index(CELL)["top1"]
+    cells = pd.MultiIndex.from_frame(table[CELL])
+    return table.assign(drop=full.reindex(cells).to_numpy() - table["top1"].to_numpy())[COLUMNS]
+
+
+def _variants(
+    full: PretrainConfig, changes: Mapping[str, Change], seeds: Sequence[int], evaluation: EvaluateConfig,
+    watcher: Watcher,
+) -> Iterator[Variant]:  # fmt: skip
+    """Seed by seed, the full model first."""
+    data = str(FrameSet(full.data).card["card_hash"])
+    made: dict[str, PretrainConfig] = {FULL: full}
+    for name, change in changes.items():
+        try:
+            made[name] = replace(change(full), arm=f"{full.arm}_{name}")
+        except UserError as error:
+            watcher.say(f"{name} cannot run: {error}")
+    for seed in seeds:
+        for name, config in made.items():
+            seeded = replace(config, seed=seed)
+            yield Variant(name, seeded, unit_digest(seeded, evaluation, data))
+
+
+def _sources(out: Path, variants: Sequence[Variant]) -> dict[str, str]:
+    """Which variants the table holds already; refuses a folder with other settings."""
+    path = out / SOURCES
+    if not path.exists() or not (out / TABLE).exists():
+        return {}
+    try:
+        sources: dict[str, str] = json.loads(path.read_text())
+    except ValueError as error:
+        raise UserError(f"{path} is damaged; remove it, and what is trained already is only read again") from error
+    for variant in variants:
+        if sources.get(variant.key, variant.digest) != variant.digest:
+            raise UserError(f"{out} holds another ablation ({variant.key} had other settings); choose another --out")
+    return sources
+
+
+def _results(
+    variant: Variant, variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, watcher: Watcher
+) -> Results:
+    """Those of the full model where the variant changes nothing, as with the algebra that it has already."""
+    full = next(v for v in variants if v.name == FULL and v.config.seed == variant.config.seed)
+    if replace(variant.config, arm=full.config.arm) == full.config:
+        variant = full
+    run = out / "runs" / f"{variant.name}_{variant.config.seed}"
+    watcher.say(f"training and evaluating {run}")
+    return train_and_evaluate(variant.config, evaluation, run, watcher)
+
+
+def _rows(results: Results, variant: Variant) -> pd.DataFrame:
+    return results.accuracy.assign(ablation=variant.name, drop=0.0)[COLUMNS]

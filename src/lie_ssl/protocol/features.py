@@ -1,0 +1,90 @@
+"""Embeddings of the frames of a data set, computed once and kept under a hash of the encoder and the data."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from lie_ssl.frames import FrameSet
+from lie_ssl.methods.features import embed_frames
+
+Rows = NDArray[np.int64]
+
+DIGEST = "sha256"
+
+
+def encoder_hash(encoder: nn.Module) -> str:
+    """Twelve hex digits over all weights and the structure; equal for encoders that compute the same."""
+    # How tokens are pooled shows neither in the weights nor in the printed structure.
+    digest = hashlib.sha256(f"{encoder}{getattr(encoder, 'pool', '')}".encode())
+    for name, value in sorted(encoder.state_dict().items()):
+        digest.update(f"{name}{tuple(value.shape)}{value.dtype}".encode())
+        digest.update(value.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()[:12]
+
+
+class Features:
+    """Gives embeddings by rows of the index, and computes those that it does not have.
+
+    With a folder they are read from there and, by :meth:`save`, kept there for the next evaluation.
+    """
+
+    def __init__(self, encoder: nn.Module, frames: FrameSet, folder: Path | None = None) -> None:
+        self.encoder, self.frames = encoder, frames
+        self._place = np.full(len(frames), -1, np.int64)
+        self._z = torch.zeros(0, 0)
+        self._changed = False
+        data = str(frames.card["card_hash"])[:12]
+        self.path = None if folder is None else folder / f"{encoder_hash(encoder)}-{data}.safetensors"
+        if self.path is not None and self.path.exists():
+            self._read(self.path)
+
+    def __call__(self, rows: Rows) -> Tensor:
+        """(rows,) -> (rows, M) on the CPU."""
+        rows = np.asarray(rows, np.int64)
+        missing = np.unique(rows[self._place[rows] < 0])
+        if len(missing):
+            z = embed_frames(self.encoder, self.frames, missing)
+            self._place[missing] = len(self._z) + np.arange(len(missing))
+            self._z = torch.cat([self._z, z]) if len(self._z) else z
+            self._changed = True
+        return self._z[torch.from_numpy(self._place[rows])]
+
+    def save(self) -> None:
+        """Keeps what was computed, whole or not at all."""
+        if self.path is None or not self._changed:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        rows = np.flatnonzero(self._place >= 0)
+        temporary = self.path.with_name(f".{self.path.name}.part")
+        place = torch.from_numpy(self._place[rows])
+        z = self._z[place].contiguous()
+        save_file({"rows": torch.from_numpy(rows), "z": z}, temporary, metadata={DIGEST: _digest(rows, z)})
+        temporary.replace(self.path)
+        self._changed = False
+
+    def _read(self, path: Path) -> None:
+        try:
+            with safe_open(path, framework="pt") as file:
+                rows, z = file.get_tensor("rows").numpy(), file.get_tensor("z")
+                whole = (file.metadata() or {}).get(DIGEST) == _digest(rows, z)
+        except (SafetensorError, OSError):
+            whole = False
+        if not whole:  # a damaged file is only a lost cache
+            path.unlink(missing_ok=True)
+            return
+        self._z = z
+        self._place[rows] = np.arange(len(z))
+
+
+def _digest(rows: Rows, z: Tensor) -> str:
+    digest = hashlib.sha256(rows.tobytes())
+    digest.update(z.numpy().tobytes())
+    return digest.hexdigest()

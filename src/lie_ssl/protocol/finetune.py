@@ -1,0 +1,128 @@
+"""Finetuning: the encoder and a classifier on it learn the classes together."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet
+from lie_ssl.frames.loader import to_tensor
+from lie_ssl.methods.draws import number
+from lie_ssl.methods.encoders import Encoder
+from lie_ssl.methods.features import to_float
+from lie_ssl.protocol.probe import Neighbours, OptimiserName
+from lie_ssl.protocol.settings import TrainingRows
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class FinetuneConfig:
+    """Training of encoder and classifier."""
+
+    steps: int = 200
+    """Steps of every trial; 0 leaves finetuning out."""
+    batch: int = 64
+    """Frames in a batch, half of them of instances in all poses."""
+    rates: tuple[float, ...] = (1e-3, 3e-4)
+    """Learning rates that are tried."""
+    optimisers: tuple[OptimiserName, ...] = ("adam",)
+    """Optimisers; every one with every rate."""
+    weight_decay: float = 0.0
+    """Of encoder and classifier."""
+    warmup: float = 0.1
+    """Share of the steps in which the rate rises."""
+
+    def __post_init__(self) -> None:
+        if self.steps < 0 or self.batch < 4 or self.batch % 2:
+            raise UserError(
+                f"finetuning of {self.steps} steps with batches of {self.batch}: batches are even, 4 or more"
+            )
+        if not self.rates or min(self.rates) <= 0 or self.weight_decay < 0 or not 0 <= self.warmup < 1:
+            raise UserError("finetuning needs rates above 0, a decay of 0 or more and a warm-up in [0, 1)")
+        if not self.optimisers:
+            raise UserError("finetuning needs an optimiser: adam, sgd or both")
+
+    @property
+    def trials(self) -> list[tuple[OptimiserName, float]]:
+        """(optimiser, rate) of every trial."""
+        return [(o, r) for o in self.optimisers for r in self.rates]
+
+
+class DivergedError(UserError):
+    """The loss of a trial is not finite; another rate may do better."""
+
+
+class Classifier(nn.Module):
+    """An encoder with batch-norm and a linear layer on top."""
+
+    def __init__(self, encoder: Encoder, classes: int) -> None:
+        super().__init__()
+        self.encoder = encoder
+        linear = nn.Linear(encoder.dim, classes)
+        nn.init.zeros_(linear.weight)
+        nn.init.zeros_(linear.bias)
+        self.head = nn.Sequential(nn.BatchNorm1d(encoder.dim, affine=False), linear)
+
+    def forward(self, images: Tensor) -> Tensor:
+        logits: Tensor = self.head(self.encoder(images))
+        return logits
+
+
+def finetune(
+    encoder: Encoder, frames: FrameSet, rows: TrainingRows, optimiser_name: OptimiserName, rate: float,
+    config: FinetuneConfig, seed: int, neighbours: Neighbours | None = None,
+) -> Classifier:  # fmt: skip
+    """Trains a copy of the encoder with a classifier; frames of both kinds are sampled 1:1."""
+    model = Classifier(copy.deepcopy(encoder), len(frames.classes)).train()
+    device = next(model.parameters()).device
+    groups = [g for g in (rows.varying, rows.typical) if len(g)]
+    if not groups:
+        raise UserError("there is no frame to train the classifier on")
+    generator = torch.Generator().manual_seed(number(seed, "finetune"))
+    optimiser = _optimiser(model, optimiser_name, rate, config)
+    warmup = max(1, round(config.warmup * config.steps))
+    for step in range(config.steps):
+        torch.manual_seed(number(seed, "finetune", step))  # for dropout, if the encoder has any
+        for group in optimiser.param_groups:
+            group["lr"] = rate * min((step + 1) / warmup, (1 + math.cos(math.pi * step / config.steps)) / 2)
+        chosen = np.concatenate(
+            [g[torch.randint(len(g), (config.batch // len(groups),), generator=generator).numpy()] for g in groups]
+        )
+        labels = torch.from_numpy(frames.labels[chosen]).to(device)
+        z = model.encoder(to_float(to_tensor(frames.read(chosen)), device))
+        views = [z, *(neighbours(z, generator) if neighbours else [])]
+        loss = functional.cross_entropy(model.head(torch.cat(views)), labels.repeat(len(views)))
+        if not bool(torch.isfinite(loss)):
+            raise DivergedError(f"finetuning at the rate {rate:g} diverged at step {step + 1}; leave that rate out")
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 5.0)
+        optimiser.step()
+    return model.eval()
+
+
+def _optimiser(model: nn.Module, name: OptimiserName, rate: float, config: FinetuneConfig) -> torch.optim.Optimizer:
+    if name == "sgd":
+        return torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9, weight_decay=config.weight_decay)
+    return torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=config.weight_decay)
+
+
+@torch.no_grad()
+def predict(model: nn.Module, frames: FrameSet, rows: Rows, batch: int = 256) -> Tensor:
+    """(rows,) -> (rows,) classes, in eval mode."""
+    device = next(model.parameters()).device
+    model.eval()
+    parts = [
+        model(to_float(to_tensor(frames.read(rows[i : i + batch])), device)).argmax(dim=1).cpu()
+        for i in range(0, len(rows), batch)
+    ]
+    return torch.cat(parts) if parts else torch.zeros(0, dtype=torch.int64)

@@ -1,0 +1,174 @@
+"""Linear evaluation: a whole grid of learning rates and optimisers is trained at once on stored features.
+
+Shape letters: N frames, B batch, M embedding, C classes, G trials (one for each optimiser and learning rate).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from lie_ssl.errors import UserError
+from lie_ssl.methods.draws import number
+
+OptimiserName = Literal["adam", "sgd"]
+SMALL = 100_000_000  # multiplications of a step
+Neighbours = Callable[[Tensor, torch.Generator], list[Tensor]]
+
+
+@dataclass(frozen=True)
+class ProbeConfig:
+    """Training of linear classifiers on features."""
+
+    steps: int = 2000
+    """Steps of every trial."""
+    batch: int = 256
+    """Frames in a batch, half of them of instances in all poses."""
+    rates: tuple[float, ...] = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4)
+    """Learning rates."""
+    optimisers: tuple[OptimiserName, ...] = ("adam", "sgd")
+    """Optimisers; every one with every rate."""
+    normalise: bool = True
+    """Batch-norm without learned scale before the classifier, as in MAE's linear probe."""
+
+    def __post_init__(self) -> None:
+        if self.steps < 1 or self.batch < 2 or self.batch % 2:
+            raise UserError(
+                f"a probe of {self.steps} steps with batches of {self.batch}: steps are 1 or more, batches even"
+            )
+        if not self.rates or min(self.rates) <= 0 or not self.optimisers:
+            raise UserError("a probe needs learning rates above 0, and optimisers")
+        if len(set(self.optimisers)) < len(self.optimisers):
+            raise UserError(f"the probe's optimisers are {self.optimisers}, but each is named once")
+
+    @property
+    def trials(self) -> list[tuple[OptimiserName, float]]:
+        """(optimiser, rate) of each of the G trials."""
+        return [(o, r) for o in self.optimisers for r in self.rates]
+
+
+class Probe:
+    """G linear classifiers. :meth:`fit` trains all of them on the same batches; :meth:`accuracy` tests each."""
+
+    def __init__(self, config: ProbeConfig, dim: int, classes: int) -> None:
+        self.config = config
+        count = len(config.trials)
+        self.weight, self.bias = torch.zeros(count, classes, dim), torch.zeros(count, classes)
+        self.mean, self.std = torch.zeros(dim), torch.ones(dim)
+
+    @torch.no_grad()
+    def fit(
+        self,
+        varying: tuple[Tensor, Tensor],
+        typical: tuple[Tensor, Tensor],
+        seed: int,
+        neighbours: Neighbours | None = None,
+    ) -> Probe:
+        """Features (N, M) and labels (N,) of instances in all poses and of the others, sampled 1:1.
+
+        `neighbours` gives further embeddings of a batch, on which the loss is averaged (Option 2).
+        """
+        groups = [g for g in (varying, typical) if len(g[0])]
+        if not groups:
+            raise UserError("there is no frame to train the classifier on")
+        check_finite(*(g[0] for g in groups))
+        if self.config.normalise:
+            # Both kinds count alike, as they do in the batches.
+            means = torch.stack([g[0].mean(dim=0) for g in groups])
+            self.mean = means.mean(dim=0)
+            self.std = torch.stack([(g[0] - self.mean).square().mean(dim=0) for g in groups]).mean(dim=0).sqrt() + 1e-6
+        generator = torch.Generator().manual_seed(number(seed, "probe"))
+        step = _Step(self.config, self.weight, self.bias)
+        share = self.config.batch // len(groups)
+        with _threads_for(self.config.batch * self.weight.numel()):
+            for i in range(self.config.steps):
+                chosen = [(g, torch.randint(len(g[0]), (share,), generator=generator)) for g in groups]
+                z = torch.cat([g[0][rows] for g, rows in chosen])
+                labels = torch.cat([g[1][rows] for g, rows in chosen])
+                views = [z, *(neighbours(z, generator) if neighbours else [])]
+                step(i, self._prepared(torch.cat(views)), labels.repeat(len(views)))
+        return self
+
+    @torch.no_grad()
+    def accuracy(self, features: Tensor, labels: Tensor) -> Tensor:
+        """(N, M), (N,) -> (G,) share of right answers of every trial."""
+        return torch.stack([(self.predict(features, g) == labels).double().mean() for g in range(len(self.weight))])
+
+    @torch.no_grad()
+    def predict(self, features: Tensor, trial: int) -> Tensor:
+        """(N, M) -> (N,) classes by one trial."""
+        check_finite(features)
+        return (self._prepared(features) @ self.weight[trial].T + self.bias[trial]).argmax(dim=1)
+
+    def _prepared(self, features: Tensor) -> Tensor:
+        return (features - self.mean) / self.std
+
+
+class _Step:
+    """One step of all trials. The gradient of a linear classifier is written down, which saves autograd's work."""
+
+    def __init__(self, config: ProbeConfig, weight: Tensor, bias: Tensor) -> None:
+        self.config = config
+        # Trials of one optimiser stand together: each gets its own arithmetic and no other.
+        names = [name for name, _ in config.trials]
+        self.adam, self.sgd = (_run_of(names, o) for o in ("adam", "sgd"))
+        self.rates = torch.tensor([rate for _, rate in config.trials])[:, None, None]
+        self.parameters = (weight, bias[:, :, None])
+        self.first = [torch.zeros_like(p) for p in self.parameters]
+        self.second = [torch.zeros_like(p[self.adam]) for p in self.parameters]
+
+    @torch.no_grad()
+    def __call__(self, i: int, x: Tensor, labels: Tensor) -> None:
+        weight, bias = self.parameters
+        trials, classes = weight.shape[:2]
+        # All trials side by side in one product.
+        logits = torch.addmm(bias.flatten(), x, weight.flatten(0, 1).T).view(len(x), trials, classes)
+        error = logits.softmax(dim=2)
+        error[torch.arange(len(x)), :, labels] -= 1
+        flat = error.view(len(x), -1).div_(len(x))
+        gradients = ((flat.T @ x).view_as(weight), flat.sum(dim=0).view_as(bias))
+        rates = self.rates * (1 + math.cos(math.pi * i / self.config.steps)) / 2
+        for p, g, m, v in zip(self.parameters, gradients, self.first, self.second, strict=True):
+            m.mul_(0.9)
+            m[self.adam].add_(g[self.adam], alpha=0.1)
+            m[self.sgd].add_(g[self.sgd])
+            v.mul_(0.999).addcmul_(g[self.adam], g[self.adam], value=0.001)
+            size = (v / (1 - 0.999 ** (i + 1))).sqrt_().add_(1e-8)
+            p[self.adam].addcdiv_(m[self.adam] * rates[self.adam], size, value=-1 / (1 - 0.9 ** (i + 1)))
+            p[self.sgd].sub_(m[self.sgd] * rates[self.sgd])
+
+
+@contextmanager
+def _threads_for(products: int) -> Iterator[None]:
+    """One thread for small steps, in which several spend their time waiting for each other (ten times as long on a
+    busy machine)."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1 if products < SMALL else threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _run_of(names: list[OptimiserName], name: str) -> slice:
+    """Where a name stands, all times in a row."""
+    places = [i for i, each in enumerate(names) if each == name]
+    return slice(places[0], places[-1] + 1) if places else slice(0)
+
+
+def choose(scores: Tensor) -> int:
+    """The best trial by validation accuracy (G,); the first one among equals."""
+    return int(scores.argmax())
+
+
+def check_finite(*features: Tensor) -> None:
+    for z in features:
+        if not bool(torch.isfinite(z).all()):
+            rows = int((~torch.isfinite(z).all(dim=1)).sum())
+            raise UserError(f"{rows} of {len(z)} embeddings are not finite: the encoder is broken, or its run diverged")

@@ -1,0 +1,93 @@
+"""Running an evaluation again from its card, and comparing every number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet
+from lie_ssl.plain import from_plain
+from lie_ssl.protocol.evaluate import EvaluateConfig
+from lie_ssl.protocol.results import ACCURACY_KEYS, evaluate_run, read_results
+from lie_ssl.protocol.unit import EVALUATION
+from lie_ssl.training.config import read_config
+from lie_ssl.training.folder import machine, versions
+from lie_ssl.training.keeper import Watcher
+from lie_ssl.training.pretrain import choose_device, pretrain
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Of two tables of accuracies, row by row."""
+
+    rows: int
+    agreeing: int
+    largest: float  # difference in points; nan if no row is in both tables
+    where: str  # the row of the largest difference, or one that is in one table only
+
+    @property
+    def same(self) -> bool:
+        return self.rows == self.agreeing
+
+    def __str__(self) -> str:
+        place = "" if self.largest == 0 else f" ({self.where})"
+        return f"{self.agreeing} of {self.rows} rows agree; the largest difference is {self.largest:g} points{place}"
+
+
+def reproduce_card(
+    evaluation: Path, out: Path, watcher: Watcher, *, data: str = "", test_data: str = "", tolerance: float = 0.0
+) -> Comparison:
+    """Pretrains and evaluates again in a new folder, from the configs in the card alone, and compares the accuracies.
+
+    `test_data` is the data set of the evaluation, where that is another one than the run's.
+    """
+    results, card = read_results(evaluation)
+    if card["run"] is None:
+        raise UserError(f"{evaluation} is the evaluation of an encoder without a run; only runs can be reproduced")
+    config = read_config(card["pretraining"], f"{evaluation}: pretraining")
+    settings = from_plain(EvaluateConfig, card["config"], f"{evaluation}: config")
+    folder = data or config.data
+    tested = test_data or folder
+    check_data(folder, card["run"]["data"], "pretraining", "--data")
+    check_data(tested, card["data"], "evaluation", "--test-data")
+    for line in changes(card, choose_device(config)):
+        watcher.say(line)
+    run = pretrain(replace(config, data=folder), out / "run", watcher)
+    evaluate_run(run, settings, out / EVALUATION, tested, card["which"], say=watcher.say)
+    return compare(results.accuracy, read_results(out / EVALUATION)[0].accuracy, tolerance)
+
+
+def check_data(folder: str, wanted: dict[str, Any], phase: str, flag: str) -> None:
+    """Refuses a data set that is not the card's, to the last byte."""
+    found = FrameSet(folder).card["card_hash"]
+    if found != wanted["card_hash"]:
+        raise UserError(
+            f"{folder} is not the data set of the card's {phase} (recipe {wanted['recipe']}, config "
+            f"{wanted['config_hash']}, card {wanted['card_hash'][:12]}, not {found[:12]}); give that one with {flag}"
+        )
+
+
+def changes(card: dict[str, Any], device: str) -> list[str]:
+    """What is different here from where the card was written, and could change a number."""
+    lines = []
+    for phase, place, part in (("pretraining", device, card["run"]), ("evaluation", "cpu", card)):
+        here, there = versions() | machine(place, 1), part["versions"] | part["machine"]
+        for name in sorted(here.keys() | there.keys()):
+            if here.get(name) != there.get(name):
+                lines.append(f"{name} is {here.get(name)} here and was {there.get(name)} in the {phase}")
+    return lines
+
+
+def compare(before: pd.DataFrame, after: pd.DataFrame, tolerance: float = 0.0) -> Comparison:
+    """Rows that are in one table only do not agree."""
+    both = before.merge(after, on=ACCURACY_KEYS, how="outer", suffixes=("", "_again"))
+    differences = (both["top1"] - both["top1_again"]).abs()
+    agreeing = differences <= tolerance
+    worst = int(np.argmax(differences.fillna(np.inf)))
+    where = ", ".join(f"{key} {both[key].iloc[worst]}" for key in ACCURACY_KEYS)
+    return Comparison(len(both), int(agreeing.sum()), float(differences.max()), where)

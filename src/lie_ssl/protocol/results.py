@@ -1,0 +1,155 @@
+"""The folder of an evaluation: accuracy.csv, equivariance.csv, curve.csv, trials.csv, predictions.csv and card.json."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet
+from lie_ssl.frames.card import CARD
+from lie_ssl.frames.shards import write_whole
+from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
+from lie_ssl.plain import to_plain
+from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Results, Say, Subject
+from lie_ssl.protocol.features import Features, encoder_hash
+from lie_ssl.training.coordinates import read_coordinates
+from lie_ssl.training.folder import COORDINATES, machine, versions
+from lie_ssl.training.loading import Loaded, Which, load
+
+ACCURACY_KEYS = ["method", "arm", "phase", "option", "diverse", "poses", "setting", "seed"]
+FEATURES = "features"  # folder of kept embeddings
+EQUIVARIANCE_KEYS = ["method", "arm", "poses", "instances", "part", "seed"]
+
+
+def evaluate_run(
+    run: Path | str, config: EvaluateConfig, out: Path | str, data: Path | str = "", which: Which = "last",
+    say: Say = lambda _: None,
+) -> Results:  # fmt: skip
+    """Evaluates a run on its own data set, or on another one, and writes the folder. Features are kept in the run."""
+    run = Path(run)
+    loaded = load(run, which)
+    if loaded.config is None or loaded.card is None:
+        raise UserError(f"{run} is no run; give the folder that `lie-ssl pretrain` made")
+    if not loaded.card["finished"]:
+        raise UserError(f"the run {run} is not finished; finish it with its own command first")
+    frames = FrameSet(data or loaded.config.data)
+    about = {"which": which, "pretraining": to_plain(loaded.config), "run": loaded.card, "encoder": None}
+    return _evaluate(subject_of(run, loaded), frames, config, Path(out), run / FEATURES, about, say)
+
+
+def evaluate_encoder(
+    encoder: Encoder | EncoderConfig | Path | str, data: Path | str, config: EvaluateConfig, out: Path | str,
+    method: str = "", say: Say = lambda _: None,
+) -> Results:  # fmt: skip
+    """Evaluates any encoder on a data set and writes the folder, in which features are kept too.
+
+    The encoder is a module, a config (for timm's models and weight files) or a file that `lie-ssl export` made. In the
+    tables it stands as `method`, or under its own name, with the arm base. All training instances count as known, as
+    in the evaluation of a run; weights that are drawn at random follow the config's seed.
+    """
+    frames, about = FrameSet(data), dict[str, Any](which=None, pretraining=None, run=None)
+    if isinstance(encoder, EncoderConfig):
+        name, about["encoder"] = encoder.name, to_plain(encoder)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.seed)
+            module = create_encoder(encoder, frames.size, frames.channels)
+        if module.weight_report is not None:
+            say(str(module.weight_report))
+    elif isinstance(encoder, Encoder):
+        name, module, about["encoder"] = type(encoder.body).__name__, encoder, None
+    else:
+        name, module, about["encoder"] = Path(encoder).stem, load(encoder).encoder, {"file": Path(encoder).name}
+    subject = Subject(module, method or name, "base")
+    return _evaluate(subject, frames, config, Path(out), Path(out) / FEATURES, about, say)
+
+
+def _evaluate(
+    subject: Subject, frames: FrameSet, config: EvaluateConfig, out: Path, kept: Path, about: dict[str, Any], say: Say
+) -> Results:
+    encoder = subject.encoder
+    if (frames.size, frames.channels) != (encoder.image_size, encoder.channels):
+        raise UserError(
+            f"{frames.folder} has frames of {frames.size} px and {frames.channels} channels, but the encoder takes "
+            f"{encoder.image_size} px and {encoder.channels}"
+        )
+    check_out(out)
+    begin = time.perf_counter()
+    results = Evaluation(subject, frames, config, Features(encoder, frames, kept), say).run()
+    card = {
+        "kind": "evaluation",
+        "method": subject.method, "arm": subject.arm, "seed": subject.seed, "config": to_plain(config), **about,
+        "data": {k: frames.card[k] for k in ("card_hash", "config_hash", "recipe", "source", "counts")},
+        "encoder_hash": encoder_hash(encoder), "versions": versions(), "machine": machine("cpu", 1),
+        "seconds": round(time.perf_counter() - begin, 1),
+    }  # fmt: skip
+    write_results(out, results, card)
+    return results
+
+
+def subject_of(run: Path, loaded: Loaded) -> Subject:
+    """A loaded run as the protocol wants it."""
+    assert loaded.config is not None
+    assert loaded.card is not None
+    coordinates = read_coordinates(run)[0] if (run / COORDINATES).exists() else None
+    return Subject(
+        loaded.encoder, loaded.config.method.name, loaded.config.arm, loaded.config.seed, loaded.operator, coordinates,
+        tuple(loaded.card["classes"]), loaded.config.diverse,
+    )  # fmt: skip
+
+
+def check_out(out: Path) -> None:
+    """Refuses a folder that holds something else than an evaluation."""
+    if out.is_file():
+        raise UserError(f"{out} is a file; choose another --out")
+    others = [p.name for p in out.iterdir() if p.name != FEATURES] if out.is_dir() else []
+    if others and "accuracy.csv" not in others:
+        raise UserError(f"{out} holds other files; choose an empty folder")
+
+
+def write_results(out: Path, results: Results, card: dict[str, Any]) -> None:
+    """All tables, and last the card."""
+    out.mkdir(parents=True, exist_ok=True)
+    for each in fields(results):
+        write_table(out / f"{each.name}.csv", getattr(results, each.name))
+    write_whole(out / CARD, [json.dumps(card, indent=1).encode()])
+
+
+def write_table(path: Path, table: pd.DataFrame) -> None:
+    """A CSV, whole or not at all."""
+    write_whole(path, [table.to_csv(index=False, float_format="%.6g").encode()])
+
+
+def append_table(path: Path, table: pd.DataFrame, keys: list[str]) -> None:
+    """Adds rows to a CSV; rows with the same keys are replaced."""
+    if path.exists():
+        old = pd.read_csv(path)
+        table = pd.concat([old, table], ignore_index=True).drop_duplicates(keys, keep="last")
+    write_table(path, table)
+
+
+def read_results(folder: Path) -> tuple[Results, dict[str, Any]]:
+    """The tables and the card of an evaluation."""
+    path = folder / CARD
+    try:
+        card: dict[str, Any] = json.loads(path.read_text())
+        if card["kind"] != "evaluation":
+            raise KeyError("kind")
+    except FileNotFoundError:
+        raise UserError(f"{folder} is no evaluation: it has no {CARD}; make one with `lie-ssl evaluate`") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{path} is not the card of an evaluation, or it is damaged") from error
+    tables = {}
+    for each in fields(Results):
+        table = folder / f"{each.name}.csv"
+        try:
+            tables[each.name] = pd.read_csv(table) if table.stat().st_size > 2 else pd.DataFrame()
+        except (OSError, ValueError) as error:
+            raise UserError(f"{table} cannot be read: {error}; evaluate again") from error
+    return Results(**tables), card

@@ -1,0 +1,121 @@
+"""Who is tested on what: the settings of the paper as rows of the index.
+
+Training instances are known, test instances unknown. The self-supervised phase shows half of the training instances of
+every class in all poses, the rest in the typical pose only; the supervised phase shows a proportion of them in all
+poses. The proportions are nested, and what is new in both phases is the same at every proportion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames.splits import n_diverse
+
+Rows = NDArray[np.int64]
+
+SETTINGS = ("known_typical", "known_new", "known_new_supervised", "unknown_typical", "unknown_diverse")
+PROPORTIONS = (0.05, 0.25, 0.5)
+SSL_PROPORTION = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """What the supervised phase sees: instances in all poses, and the others in the typical pose."""
+
+    varying: Rows
+    typical: Rows
+
+    @property
+    def all(self) -> Rows:
+        return np.concatenate([self.varying, self.typical])
+
+
+class Settings:
+    """The rows of every set of the protocol. Frames that repeat another are in none of them.
+
+    `seen` is the largest share of the training instances that any phase shows in all poses: known_new lies beyond it.
+    At most `limit` frames make a test set of a setting and kind of pose, drawn once with the seed; 0 takes all.
+    """
+
+    def __init__(self, index: pd.DataFrame, *, seen: float = SSL_PROPORTION, limit: int = 0, seed: int = 0) -> None:
+        self._frames = index[index["duplicate_of"].isna()]
+        self._typical = self._frames.groupby(["class", "instance"], sort=True).head(1).index
+        training = index[index["split"] == "train"].groupby("class")["instance"].nunique()
+        self._training = {str(name): int(n) for name, n in training.items()}
+        self.poses = tuple(sorted(set(index["pose"])))
+        self.seen, self._limit, self._seed = seen, limit, seed
+        if not self._training:
+            raise UserError("the data set has no training instances, so that there is nothing to learn a class from")
+
+    def varies(self, frames: pd.DataFrame, proportion: float) -> NDArray[np.bool_]:
+        """Whether each frame's instance is among the first `proportion` of the training instances of its class."""
+        if not 0 < proportion <= 1:
+            raise UserError(
+                f"a proportion of diverse instances is {proportion}, but it must lie above 0 and at most at 1"
+            )
+        codes, names = pd.factorize(frames["class"])
+        limits = np.array([n_diverse(proportion, n) if (n := self._training.get(c, 0)) else 0 for c in names], np.int64)
+        known: NDArray[np.bool_] = (frames["split"] == "train").to_numpy(bool)
+        return known & (frames["diverse_rank"].to_numpy() < limits[codes])
+
+    def training(self, proportion: float) -> TrainingRows:
+        """The supervised training set at a proportion."""
+        own = self._frames[self._frames["split"] == "train"]
+        varies = self.varies(own, proportion)
+        rest = own[~varies]
+        return TrainingRows(_rows(own[varies]), _rows(rest[rest.index.isin(self._typical)]))
+
+    def test(self, setting: str, poses: str, proportion: float = SSL_PROPORTION) -> Rows:
+        """The frames of a setting; `poses` is one of the data set's kinds, and `proportion` matters to
+        known_new_supervised only. Typical frames are the same for every kind of pose."""
+        if setting not in SETTINGS:
+            raise UserError(f"there is no setting {setting!r}; there are {', '.join(SETTINGS)}")
+        frames = self._frames
+        chosen = (frames["split"] == ("test" if setting.startswith("unknown") else "train")).to_numpy(bool)
+        typical = frames.index.isin(self._typical)
+        if setting.endswith("typical"):
+            return self._sample(_rows(frames[chosen & typical]), setting)
+        chosen = chosen & ~typical & (frames["pose"] == poses).to_numpy(bool)
+        if setting.startswith("known"):
+            chosen &= ~self.varies(frames, self.seen if setting == "known_new" else proportion)
+        return self._sample(_rows(frames[chosen]), setting + poses)
+
+    def validation(self) -> tuple[Rows, Rows]:
+        """Typical and other frames of the validation instances: a learning rate is chosen by the mean accuracy on
+        both."""
+        own = self._frames[self._frames["split"] == "validation"]
+        if own.empty:
+            raise UserError(
+                "the data set has no validation instances to choose a learning rate on; make one with more instances a "
+                "class, or a larger --validation"
+            )
+        typical = own.index.isin(self._typical)
+        return _rows(own[typical]), self._sample(_rows(own[~typical]), "validation")
+
+    def _sample(self, rows: Rows, name: str) -> Rows:
+        if not self._limit or len(rows) <= self._limit:
+            return rows
+        random = np.random.default_rng([self._seed, *name.encode()])
+        return np.sort(random.permutation(rows)[: self._limit])
+
+
+def check_proportions(index: pd.DataFrame, proportions: tuple[float, ...]) -> None:
+    """Refuses proportions that give the same instances, for their rows in a table would only repeat each other."""
+    counts = index[index["split"] == "train"].groupby("class")["instance"].nunique()
+    sizes = {p: tuple(n_diverse(p, int(n)) for n in counts) for p in proportions}
+    for a, b in combinations(proportions, 2):
+        if sizes[a] == sizes[b]:
+            raise UserError(
+                f"the classes have too few training instances ({int(counts.min())} at the least) to tell {100 * a:g} % "
+                f"from {100 * b:g} % diverse; make a data set with more, or leave one of them out"
+            )
+
+
+def _rows(frames: pd.DataFrame) -> Rows:
+    return frames.index.to_numpy(np.int64)

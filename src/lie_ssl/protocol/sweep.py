@@ -1,0 +1,120 @@
+"""A sweep: every trial of a grid is trained, the best one is chosen on validation instances.
+
+The folder holds sweep.csv (all trials), best.json (the config of the best), and the runs with their configs and logs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet, PairSampler
+from lie_ssl.frames.lock import folder_lock
+from lie_ssl.frames.shards import write_whole
+from lie_ssl.plain import to_plain
+from lie_ssl.protocol.evaluate import Say
+from lie_ssl.protocol.probe import ProbeConfig
+from lie_ssl.protocol.results import write_table
+from lie_ssl.protocol.selection import choose_trial, lie_ratio, validation_accuracy
+from lie_ssl.protocol.unit import Pace
+from lie_ssl.training.config import LogConfig, PretrainConfig
+from lie_ssl.training.folder import read_run_card
+from lie_ssl.training.pretrain import passes_needed
+from lie_ssl.training.sweep import Outcome, Trial, combinations, run_trials
+
+TABLE, BEST = "sweep.csv", "best.json"
+
+
+def learns(config: PretrainConfig) -> bool:
+    """Whether anything keeps embeddings apart: the distance alone is smallest where all are the same."""
+    return config.objective.ssl + config.objective.lie > 0
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A sweep's trials: a config, and the values of the settings that are combined."""
+
+    base: PretrainConfig
+    values: Mapping[str, tuple[float, ...]]  # by dotted names, such as optim.lr
+    ratio: float = 0.0  # only runs whose L_lie on validation pairs falls to this share are chosen from; 0 for all
+    keep: Callable[[PretrainConfig], bool] = learns
+    probe: ProbeConfig = field(default_factory=ProbeConfig)
+
+    def trials(self) -> list[Trial]:
+        """Runs that the filter asks for are checked once an epoch, so that the first epoch's loss is known."""
+        base = replace(self.base, log=self._log()) if self.ratio else self.base
+        return combinations(base, self.values, self.keep)
+
+    def _log(self) -> LogConfig:
+        epoch, steps = epoch_steps(self.base), self.base.optim.steps
+        if steps < 2 * epoch:
+            raise UserError(
+                f"the filter compares the first epoch with the last, but {steps} steps are not two epochs; give "
+                f"--optim.steps {2 * epoch} or more, or --ratio 0"
+            )
+        return replace(self.base.log, check_every=epoch, save_every=self.base.log.save_every or max(1, steps // 10))
+
+
+def epoch_steps(config: PretrainConfig) -> int:
+    """Steps of the optimiser in which every training instance is seen about once."""
+    frames, batch = FrameSet(config.data), config.optim.batch
+    sampler = PairSampler(
+        frames.index, batch_size=batch, diverse=config.diverse, passes=passes_needed(frames, batch)
+    )  # fmt: skip
+    return max(1, len(sampler) // config.optim.accumulate)
+
+
+def sweep(grid: Grid, out: Path, jobs: int, say: Say) -> pd.DataFrame:
+    """Runs what is left to run, and gives the table of all trials; a trial that fails is noted, and the rest go on."""
+    if jobs < 1:
+        raise UserError(f"jobs is {jobs}, but at least one trial must run at a time")
+    trials = grid.trials()
+    if not trials:
+        raise UserError("none of the grid's combinations learns anything, so that there is nothing to run")
+    out.mkdir(parents=True, exist_ok=True)
+    rows: dict[str, dict[str, Any]] = {}
+    with folder_lock(out), closing(run_trials(trials, out, jobs)) as outcomes:
+        pace = Pace(len(trials))
+        for outcome in outcomes:
+            row = _row(outcome, grid)
+            rows[outcome.trial.name] = row
+            table = pd.DataFrame([rows[t.name] for t in trials if t.name in rows])
+            write_table(out / TABLE, table)
+            say(f"{describe(row, grid.ratio)}; {pace.step(outcome.worked)}")
+    name, note = choose_trial(table, grid.ratio)
+    best = next(t for t in trials if t.name == name)
+    write_whole(out / BEST, [json.dumps(to_plain(best.config), indent=1).encode()])
+    say(f"the best trial is {name}, {note}")
+    return table
+
+
+def _row(outcome: Outcome, grid: Grid) -> dict[str, Any]:
+    row: dict[str, Any] = {"trial": outcome.trial.name, **outcome.trial.settings}
+    try:
+        if outcome.error:
+            raise UserError(outcome.error)
+        accuracy, ratio = validation_accuracy(outcome.run, grid.probe), lie_ratio(outcome.run)
+        seconds, status = float(read_run_card(outcome.run)["seconds"]), "finished"
+    except UserError as error:
+        accuracy, ratio, seconds, status = math.nan, math.nan, math.nan, f"failed: {error}"
+    passed = status == "finished" and (not grid.ratio or ratio <= grid.ratio)
+    return row | {
+        "validation": accuracy, "lie_ratio": ratio, "passed": passed, "seconds": seconds, "status": status,
+    }  # fmt: skip
+
+
+def describe(row: Mapping[str, Any], ratio: float) -> str:
+    """One line about a trial."""
+    if row["status"] != "finished":
+        return f"{row['trial']} {row['status']}"
+    fell = "" if math.isnan(row["lie_ratio"]) else f", L_lie at {row['lie_ratio']:.2f} of its first value"
+    verdict = "" if not ratio else ", passed" if row["passed"] else ", filtered out"
+    return f"{row['trial']}: validation {row['validation']:.1f} %{fell}{verdict}"

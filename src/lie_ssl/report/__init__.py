@@ -1,0 +1,1 @@
+"""Reports of evaluations: tables, figures and one HTML page. Imported by part, so that tables need no matplotlib."""

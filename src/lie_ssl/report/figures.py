@@ -1,0 +1,180 @@
+"""The figures of a report for print, PNG and SVG, from the long tables alone: they can be drawn again without a run.
+
+draw_figures(pd.read_csv("accuracy.csv"), pd.read_csv("curve.csv"), Path("figures"))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from lie_ssl.report.colours import MARKERS, colour_of
+from lie_ssl.report.names import (
+    ARM_KEYS,
+    BAR_SETTINGS,
+    SELF_OCCLUSION,
+    SELF_OCCLUSION_POSES,
+    SETTINGS,
+    SHORT,
+    Arm,
+    arms_of,
+    in_order,
+    method_name,
+    phase_name,
+    poses_name,
+)
+from lie_ssl.report.summary import curve_of, gaps_of, over_seeds
+from lie_ssl.report.tables import diverse_of, phases_and_poses
+
+GRID = "#dddddd"
+
+
+def draw_figures(accuracy: pd.DataFrame, curve: pd.DataFrame, out: Path) -> list[Path]:
+    """Bars and gaps for every phase and kind of pose at the largest proportion, and curves for every phase and method;
+    each as .png and .svg in the folder `out`."""
+    out.mkdir(parents=True, exist_ok=True)
+    pages: dict[str, Figure] = {}
+    if len(accuracy):
+        gaps = gaps_of(accuracy)
+        for phase, poses in phases_and_poses(accuracy):
+            pages[f"bars_{phase}_{poses}"] = bars(accuracy, phase, poses)
+            if len(gaps):
+                pages[f"gaps_{phase}_{poses}"] = gap_bars(gaps, phase, poses)
+    if len(curve):
+        for phase in in_order(curve["phase"], ("linear", "finetune")):
+            for method in dict.fromkeys(arm.method for arm in arms_of(curve[curve["phase"] == phase])):
+                pages[f"angles_{phase}_{method}"] = angle_curves(curve, phase, method)
+    paths = []
+    with rc_context({"svg.hashsalt": "lie_ssl"}):  # equal numbers give equal bytes
+        for name, page in pages.items():
+            for suffix in ("png", "svg"):
+                path = out / f"{name}.{suffix}"
+                page.savefig(path, dpi=150, metadata={"Date": None} if suffix == "svg" else None)
+                paths.append(path)
+    return paths
+
+
+def bars(accuracy: pd.DataFrame, phase: str, poses: str, diverse: float | None = None) -> Figure:
+    """The paper's figure: accuracy in three settings with brackets of one standard error, a panel for each method."""
+    diverse = max(diverse_of(accuracy)) if diverse is None else diverse
+    own = accuracy[(accuracy["phase"] == phase) & (accuracy["poses"] == poses) & (accuracy["diverse"] == diverse)]
+    means = over_seeds(own, [*ARM_KEYS, "setting"], "top1")
+    title = f"{phase_name(phase)}, {poses_name(poses)}, {diverse:g} % diverse instances"
+    return _grouped(means, "setting", BAR_SETTINGS, arms_of(own), title, "top-1 accuracy (%)")
+
+
+def gap_bars(gaps: pd.DataFrame, phase: str, poses: str, diverse: float | None = None) -> Figure:
+    """What is lost against known instances in typical pose; gaps as `lie_ssl.report.summary.gaps_of` gives them."""
+    diverse = max(diverse_of(gaps)) if diverse is None else diverse
+    own = gaps[
+        gaps["poses"].isin([poses, SELF_OCCLUSION_POSES]) & (gaps["diverse"] == diverse) & (gaps["phase"] == phase)
+    ]
+    means = over_seeds(own, [*ARM_KEYS, "gap"], "points")
+    shown = [g for g in SHORT if g != SELF_OCCLUSION or SELF_OCCLUSION in set(gaps["gap"])]
+    title = f"{phase_name(phase)}, {poses_name(poses)}, {diverse:g} % diverse instances: gaps"
+    return _grouped(means, "gap", shown, arms_of(own), title, "points below known,\ntypical pose")
+
+
+def angle_curves(curve: pd.DataFrame, phase: str, method: str, diverse: float | None = None) -> Figure:
+    """Accuracy against angle of one method: a column for each kind of pose, a row for each setting."""
+    diverse = max(diverse_of(curve)) if diverse is None else diverse
+    own = curve[(curve["phase"] == phase) & (curve["method"] == method) & (curve["diverse"] == diverse)]
+    means, arms = curve_of(own), arms_of(own)
+    kinds, settings = in_order(curve["poses"], ()), in_order(curve["setting"], SETTINGS)
+    figure = _figure(max(6.4, 4.2 * len(kinds)), 2.5 * len(settings) + 1.1)
+    panels = figure.subplots(len(settings), len(kinds), sharey=True, squeeze=False)
+    for (i, j), panel in np.ndenumerate(panels):
+        shown = means[(means["setting"] == settings[i]) & (means["poses"] == kinds[j])]
+        for arm in arms:
+            line = shown[_is(shown, arm)]
+            colour = colour_of(arm, arms)
+            panel.plot(line["angle"], line["mean"], color=colour, lw=1.8, ls=_dash(arm), marker=_marker(arm), ms=4)
+            error = line["error"].fillna(0)
+            panel.fill_between(line["angle"], line["mean"] - error, line["mean"] + error, color=colour, alpha=0.2, lw=0)
+        panel.set_title(f"{SETTINGS.get(settings[i], settings[i])}, {poses_name(kinds[j])}", fontsize=9)
+        top = 180 if kinds[j] == "so3" else 360
+        panel.set(xlim=(0, top), xticks=np.arange(0, top + 1, top // 6))
+        _plain(panel)
+        panel.set_xlabel("angle (degrees)" if i == len(settings) - 1 else "")
+        panel.set_ylabel("top-1 (%)" if j == 0 else "")
+    panels[0, 0].set_ylim(bottom=0)
+    figure.suptitle(f"{phase_name(phase)}, {diverse:g} % diverse instances", fontsize=11)
+    _legend(figure, arms, lambda arm, c: Line2D([], [], color=c, lw=1.8, ls=_dash(arm), marker=_marker(arm), ms=4))
+    return figure
+
+
+def _grouped(
+    means: pd.DataFrame, column: str, places: Sequence[str], arms: Sequence[Arm], title: str, axis: str
+) -> Figure:  # fmt: skip
+    methods = list(dict.fromkeys(arm.method for arm in arms))
+    figure = _figure(max(5.6, 1.2 + 3.6 * len(methods)), 3.9)
+    panels = figure.subplots(1, len(methods), sharey=True, squeeze=False)[0]
+    for panel, method in zip(panels, methods, strict=True):
+        own = [arm for arm in arms if arm.method == method]
+        width = 0.8 / len(own)
+        for number, arm in enumerate(own):
+            found = means[_is(means, arm)].set_index(column).reindex(list(places))
+            x = np.arange(len(places)) + (number - (len(own) - 1) / 2) * width
+            style = {"color": colour_of(arm, arms), "edgecolor": "white", "hatch": "//" if arm.option == 2 else ""}
+            brackets = {"elinewidth": 1, "ecolor": "#222222"}
+            panel.bar(x, found["mean"], width, yerr=found["error"], capsize=3, error_kw=brackets, **style)
+        panel.set_xticks(range(len(places)), ["\n".join(SHORT[p]) for p in places], fontsize=9)
+        panel.axhline(0, color="#222222", lw=0.8)
+        panel.set_title(method_name(method), fontsize=10)
+        _plain(panel)
+    panels[0].set_ylabel(axis)
+    figure.suptitle(title, fontsize=11)
+    _legend(figure, arms, lambda arm, c: Patch(facecolor=c, edgecolor="white", hatch="//" if arm.option == 2 else ""))
+    return figure
+
+
+def _figure(width: float, height: float) -> Figure:
+    """Without pyplot: nothing stays open, and no display is looked for."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _legend(figure: Figure, arms: Sequence[Arm], handle: Callable[[Arm, str], Patch | Line2D]) -> None:
+    """Under the panels, one entry for each kind of arm."""
+    kinds = {(a.arm, a.option): a for a in reversed(arms)}
+    several = len({a.method for a in arms}) > 1
+    entries = sorted(kinds.values(), key=lambda a: a.order[2:])
+    labels = [_kind(a) if several else a.name for a in entries]
+    handles = [handle(a, colour_of(a, arms)) for a in entries]
+    columns = min(len(labels), max(2, int(figure.get_figwidth() // 1.6)))
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
+
+
+def _kind(arm: Arm) -> str:
+    """What the arm is called where a panel's title says the method."""
+    name = Arm("", arm.arm, arm.option).name.lstrip(", ")
+    return "baseline" if arm.arm == "base" else name
+
+
+def _is(means: pd.DataFrame, arm: Arm) -> pd.Series:
+    return (means["method"] == arm.method) & (means["arm"] == arm.arm) & (means["option"] == arm.option)
+
+
+def _dash(arm: Arm) -> str:
+    return "--" if arm.option == 2 else "-"
+
+
+def _marker(arm: Arm) -> str:
+    return MARKERS.get(arm.arm, "x")
+
+
+def _plain(panel: Axes) -> None:
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.grid(axis="y", color=GRID, lw=0.7)
+    panel.set_axisbelow(True)
+    panel.tick_params(labelsize=9)

@@ -1,0 +1,213 @@
+"""The interactive plots of the page, as plain data for plotly.js: traces and a layout for every view of a plot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from lie_ssl.report.colours import colour_of
+from lie_ssl.report.names import (
+    ARM_KEYS,
+    BAR_SETTINGS,
+    SELF_OCCLUSION,
+    SELF_OCCLUSION_POSES,
+    SETTINGS,
+    SHORT,
+    Arm,
+    arms_of,
+    in_order,
+    method_name,
+    phase_name,
+    poses_name,
+)
+from lie_ssl.report.orbits import Orbit
+from lie_ssl.report.summary import curve_of, gaps_of, over_seeds
+from lie_ssl.report.tables import diverse_of, phases_and_poses
+
+Trace = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class View:
+    """What a plot shows when its name is chosen in the list above it."""
+
+    name: str
+    traces: list[Trace]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """One or more views with the same axes."""
+
+    title: str
+    views: list[View]
+    layout: dict[str, Any]
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "views": [{"name": v.name, "traces": v.traces} for v in self.views],
+            "layout": self.layout,
+        }  # fmt: skip
+
+
+def accuracy_plot(accuracy: pd.DataFrame) -> Plot:
+    """Bars with standard errors; a view for every phase, kind of pose, proportion and method."""
+    means = over_seeds(accuracy, [*ARM_KEYS, "phase", "poses", "diverse", "setting"], "top1")
+    views = [_bars(means, cut, "setting", BAR_SETTINGS) for cut in _cuts(accuracy)]
+    return Plot("Top-1 accuracy in %", [v for v in views if v.traces], _bar_layout("top-1 accuracy (%)"))
+
+
+def gap_plot(accuracy: pd.DataFrame) -> Plot:
+    """What is lost against known instances in typical pose; views as in :func:`accuracy_plot`."""
+    means = over_seeds(gaps_of(accuracy), [*ARM_KEYS, "phase", "poses", "diverse", "gap"], "points")
+    views = [_bars(means, cut, "gap", (*BAR_SETTINGS, SELF_OCCLUSION)) for cut in _cuts(accuracy)]
+    return Plot("Gaps in points", [v for v in views if v.traces], _bar_layout("points below known, typical pose"))
+
+
+def angle_plot(curve: pd.DataFrame) -> Plot:
+    """Accuracy against angle; a view for every phase, kind of pose, proportion, method and setting."""
+    means = curve_of(curve)
+    views = []
+    for cut in _cuts(curve):
+        for setting in in_order(curve["setting"], SETTINGS):
+            own = cut.of(means[means["setting"] == setting])
+            if len(own):
+                views.append(View(f"{cut.name}, {SETTINGS.get(setting, setting)}", _lines(own)))
+    top = 360 if curve["angle"].max() > 180 else 180
+    layout = {
+        "xaxis": {"title": {"text": "angle (degrees)"}, "tick0": 0, "dtick": 60, "range": [0, top]},
+        "yaxis": {"title": {"text": "top-1 accuracy (%)"}, "rangemode": "tozero"},
+    }
+    return Plot("Accuracy against angle", views, layout)
+
+
+def orbit_plot(name: str, orbit: Orbit) -> Plot:
+    """Embeddings of true frames and of moved ones in the plane of their largest variance."""
+    points: Trace = {
+        "type": "scatter", "mode": "markers", "name": "true frames", "x": _plain(orbit.true[:, 0]),
+        "y": _plain(orbit.true[:, 1]), "text": [f"{a:g}°" for a in orbit.angles],
+        "marker": {
+            "size": 11, "color": _plain(orbit.angles), "colorscale": "Viridis", "showscale": True,
+            "colorbar": {"title": {"text": "angle"}, "thickness": 12}, "line": {"width": 1, "color": "#888888"},
+        },
+    }  # fmt: skip
+    lines = [
+        ("moved to each pose", orbit.inferred, "#D55E00", "solid"),
+        ("equal steps of the first move", orbit.steps, "#CC79A7", "dot"),
+    ]
+    traces = [points] + [
+        {
+            "type": "scatter", "mode": "lines+markers", "name": label, "x": _plain(line[:, 0]), "y": _plain(line[:, 1]),
+            "line": {"color": colour, "dash": dash, "width": 2}, "marker": {"size": 4},
+            "text": [f"{a:g}°" for a in orbit.angles],
+        }
+        for label, line, colour, dash in lines
+    ]  # fmt: skip
+    first, second = (f"component {i + 1} ({100 * share:.0f} % of the variance)" for i, share in enumerate(orbit.shares))
+    layout = {"xaxis": {"title": {"text": first}}, "yaxis": {"title": {"text": second}}}
+    return Plot(f"{name}: {orbit.subject}", [View("", traces)], layout)
+
+
+def spectrum_plot(name: str, values: Sequence[Sequence[complex]]) -> Plot:
+    """Eigenvalues of every generator in the complex plane."""
+    symbols = ("circle", "square", "diamond", "cross", "triangle-up", "x")
+    colours = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
+    traces: list[Trace] = [
+        {
+            "type": "scatter", "mode": "markers", "name": f"generator {k + 1}", "x": _plain(v.real for v in row),
+            "y": _plain(v.imag for v in row),
+            "marker": {"size": 7, "opacity": 0.75, "symbol": symbols[k % 6], "color": colours[k % 6]},
+        }
+        for k, row in enumerate(values)
+    ]  # fmt: skip
+    layout = {
+        "xaxis": {"title": {"text": "real part: growth"}, "zeroline": True},
+        "yaxis": {"title": {"text": "imaginary part: rotation"}, "zeroline": True, "scaleanchor": "x"},
+    }
+    return Plot(name, [View("", traces)], layout)
+
+
+class Cut(NamedTuple):
+    """What one view shows of a table."""
+
+    phase: str
+    poses: str
+    diverse: float
+    method: str
+
+    @property
+    def name(self) -> str:
+        phase, poses = phase_name(self.phase), poses_name(self.poses)
+        return f"{method_name(self.method)}: {phase}, {poses}, {self.diverse:g} % diverse"
+
+    def of(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Its rows; self-occlusion belongs to every kind of pose."""
+        poses = table["poses"].isin([self.poses, SELF_OCCLUSION_POSES])
+        method, phase = table["method"] == self.method, table["phase"] == self.phase
+        return table[method & phase & poses & (table["diverse"] == self.diverse)]
+
+
+def _cuts(table: pd.DataFrame) -> list[Cut]:
+    """All views of a table, the largest proportion first."""
+    methods = dict.fromkeys(arm.method for arm in arms_of(table))
+    shares = list(reversed(diverse_of(table)))
+    places = [(phase, poses, d) for d in shares for phase, poses in phases_and_poses(table)]
+    return [Cut(*place, method) for place in places for method in methods]
+
+
+def _bars(means: pd.DataFrame, cut: Cut, column: str, places: Sequence[str]) -> View:
+    means, traces = cut.of(means), []
+    arms = arms_of(means)
+    for arm in arms:
+        own = means[_is(means, arm)].set_index(column).reindex(list(places))
+        traces.append({
+            "type": "bar", "name": arm.name, "x": ["<br>".join(SHORT[p]).replace(" ", "<br>") for p in places],
+            "y": _plain(own["mean"]), "error_y": _brackets(own["error"]),
+            "marker": {"color": colour_of(arm, arms), "pattern": _hatch(arm, colour_of(arm, arms))},
+        })  # fmt: skip
+    return View(cut.name, traces)
+
+
+def _lines(means: pd.DataFrame) -> list[Trace]:
+    traces, arms = [], arms_of(means)
+    for arm in arms:
+        own = means[_is(means, arm)]
+        traces.append({
+            "type": "scatter", "mode": "lines+markers", "name": arm.name, "x": _plain(own["angle"]),
+            "y": _plain(own["mean"]), "error_y": _brackets(own["error"]),
+            "line": {"color": colour_of(arm, arms), "dash": "dash" if arm.option == 2 else "solid"},
+        })  # fmt: skip
+    return traces
+
+
+def _hatch(arm: Arm, colour: str) -> dict[str, Any]:
+    """White strokes on the bars of Option 2, as in the printed figures."""
+    return {"shape": "/" if arm.option == 2 else "", "bgcolor": colour, "fgcolor": "white", "solidity": 0.15}
+
+
+def _brackets(errors: pd.Series) -> dict[str, Any]:
+    """One standard error up and down; nothing for one seed, where plotly.js would draw dashes."""
+    shown = bool(errors.notna().any())
+    return {"type": "data", "array": _plain(errors), "thickness": 1.2, "width": 3, "visible": shown}
+
+
+def _bar_layout(axis: str) -> dict[str, Any]:
+    return {
+        "barmode": "group",
+        "yaxis": {"title": {"text": axis}},
+        "bargap": 0.2,
+        "xaxis": {"showgrid": False, "tickangle": 0},
+    }
+
+
+def _is(means: pd.DataFrame, arm: Arm) -> pd.Series:
+    return (means["method"] == arm.method) & (means["arm"] == arm.arm) & (means["option"] == arm.option)
+
+
+def _plain(values: Iterable[float]) -> list[float | None]:
+    """Numbers for JSON: five digits, and null for what is not finite."""
+    return [float(f"{v:.5g}") if math.isfinite(v) else None for v in map(float, values)]

@@ -1,0 +1,57 @@
+"""Numbers behind tables and figures: means and standard errors over seeds, gaps, accuracy against angle."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from lie_ssl.report.names import ARM_KEYS, GAPS, SELF_OCCLUSION, SELF_OCCLUSION_POSES
+
+# Free rotations have a different angle in nearly every frame; their curve is drawn in steps of this many degrees.
+MOST_ANGLES = 100
+STEP = 10.0
+
+
+def over_seeds(table: pd.DataFrame, keys: list[str], value: str) -> pd.DataFrame:
+    """A long table -> one row for each combination of the keys, with `mean` over the seeds, `error` = sd / sqrt(n)
+    (empty for one seed) and `seeds`."""
+    groups = table.dropna(subset=[value]).groupby(keys, sort=False)[value]
+    found: pd.DataFrame = groups.agg(mean="mean", error="sem", seeds="count").reset_index()
+    return found
+
+
+def gaps_of(accuracy: pd.DataFrame) -> pd.DataFrame:
+    """Known instances in typical pose minus every other setting, seed by seed; columns as in accuracy.csv, with `gap`
+    and `points` in place of `setting` and `top1`.
+
+    Self-occlusion is unknown_diverse in 2D minus the same in 3D; its `poses` is "2d - 3d".
+    """
+    keys = [*ARM_KEYS, "phase", "diverse", "seed"]
+    wide = accuracy.pivot(index=keys, columns=["poses", "setting"], values="top1")
+    parts = {}
+    for poses in dict.fromkeys(accuracy["poses"]):
+        for gap in GAPS:
+            if (poses, gap) in wide and (poses, "known_typical") in wide:
+                parts[poses, gap] = wide[poses, "known_typical"] - wide[poses, gap]
+    if ("2d", "unknown_diverse") in wide and ("3d", "unknown_diverse") in wide:
+        parts[SELF_OCCLUSION_POSES, SELF_OCCLUSION] = wide["2d", "unknown_diverse"] - wide["3d", "unknown_diverse"]
+    if not parts:
+        return pd.DataFrame(columns=[*keys, "poses", "gap", "points"])
+    tables = [s.rename("points").reset_index().assign(poses=p, gap=g) for (p, g), s in parts.items()]
+    joined: pd.DataFrame = pd.concat(tables, ignore_index=True).dropna(subset=["points"])
+    return joined
+
+
+def curve_of(curve: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy against angle as mean and error over the seeds. Where there are too many angles for a line, neighbouring
+    ones are put together, weighted by their frames."""
+    keys = [*ARM_KEYS, "phase", "diverse", "poses", "setting"]
+    parts = []
+    for _, own in curve.groupby("poses", sort=False):
+        if own["angle"].nunique() > MOST_ANGLES:
+            steps = (np.floor(own["angle"] / STEP) + 0.5) * STEP
+            right = own.assign(angle=steps, right=own["top1"] * own["frames"])
+            sums = right.groupby([*keys, "seed", "angle"], sort=False)[["right", "frames"]].sum().reset_index()
+            own = sums.assign(top1=sums["right"] / sums["frames"])
+        parts.append(over_seeds(own, [*keys, "angle"], "top1"))
+    return pd.concat(parts, ignore_index=True).sort_values("angle", kind="stable")

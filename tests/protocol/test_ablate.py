@@ -1,0 +1,156 @@
+"""`lie-ssl ablate`: variants, drops, going on, and what cannot run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import lie_ssl
+from lie_ssl.cli import main
+from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet
+from lie_ssl.protocol import ablate
+from lie_ssl.recipes.ablations import ABLATIONS, chosen, evaluation
+from lie_ssl.recipes.pretrain import pretrain_recipe
+from tests.training.tiny_runs import few_pairs
+
+COLUMNS = ["method", "ablation", "phase", "diverse", "poses", "setting", "seed", "top1", "drop"]
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_pairs(monkeypatch)
+
+
+def command(frames: FrameSet, out: Path, *only: str) -> list[str]:
+    return [
+        "ablate", "mae", "--data", str(frames.folder), "--out", str(out), "--seeds", "0", "--only", *only,
+        "--optim.steps", "3", "--optim.batch", "8", "--log.check-every", "1000", "--log.no-tensorboard",
+        "--evaluation.probe.steps", "4", "--evaluation.finetune.steps", "0", "--evaluation.limit", "20",
+        "--evaluation.proportions", "0.25", "0.5", "--evaluation.pairs", "1",
+    ]  # fmt: skip
+
+
+def test_every_variant_is_another_config_and_changes_what_it_says() -> None:
+    full = pretrain_recipe("small", "mae", "lie")
+    made = {name: change(full).objective for name, change in ABLATIONS.items()}
+    same = [name for name, objective in made.items() if objective == full.objective]
+    assert same == ["general"]  # which the full model has
+    digests = {change(full).digest() for name, change in ABLATIONS.items() if name != "general"}
+    assert len(digests) == len(ABLATIONS) - 1
+    assert (made["lie_only"].ssl, made["lie_only"].euclidean, made["lie_only"].lie) == (0.0, 0.0, 1.0)
+    assert (made["no_fixed"].operator.fixed, made["no_fixed"].invariant) == (0, 0.0)
+    assert made["generators_16"].operator.generators == (16,)
+    assert {made[name].operator.action for name in ("mlp", "identity", "skew")} == {"mlp", "identity", "exp"}
+
+
+def test_only_mae_is_finetuned() -> None:
+    assert evaluation("small", "mae").finetune.steps > 0
+    assert evaluation("small", "mae").proportions == (0.05, 0.25, 0.5)
+    assert evaluation("small", "simclr").finetune.steps == 0
+
+
+def test_drops_against_the_full_model_of_the_same_seed_and_cell() -> None:
+    rows = [("full", 0, 60.0), ("full", 1, 50.0), ("mlp", 0, 45.0), ("mlp", 1, 55.0), ("mlp", 0, 40.0)]
+    table = pd.DataFrame([
+        {"method": "mae", "ablation": a, "phase": "linear", "diverse": 50.0, "poses": "2d", "setting": "known_new",
+         "seed": s, "top1": x, "drop": 0.0}
+        for a, s, x in rows
+    ])  # fmt: skip
+    found = ablate.with_drops(table)
+    assert list(found.columns) == COLUMNS
+    values = found.set_index(["ablation", "seed"])["drop"].to_dict()
+    assert values == {("full", 0): 0.0, ("full", 1): 0.0, ("mlp", 0): 20.0, ("mlp", 1): -5.0}  # the last row counts
+
+
+def test_a_whole_ablation_goes_on_where_it_was_killed(
+    tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    whole = ablate.train_and_evaluate
+
+    def killed(config: object, evaluation: object, run: Path, watcher: object) -> object:
+        if run.name.startswith("mlp"):
+            raise KeyboardInterrupt
+        return whole(config, evaluation, run, watcher)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ablate, "train_and_evaluate", killed)
+    with pytest.raises(SystemExit) as stop:
+        main(command(tiny, out, "mlp", "general", "generators_1"))
+    assert stop.value.code == 130
+    assert set(pd.read_csv(out / "ablation.csv")["ablation"]) == {"full"}
+    capsys.readouterr()
+
+    monkeypatch.setattr(ablate, "train_and_evaluate", whole)
+    # Blocks of three do not fill the 32 dimensions that move.
+    monkeypatch.setitem(ABLATIONS, "block", lambda c: _with_blocks(ABLATIONS["skew"](c)))
+    main(command(tiny, out, "mlp", "general", "block"))
+    said = capsys.readouterr().out
+    assert "1 of 4 are done already" in said
+    assert "block/0 cannot run: objective.operator does not fit an embedding of 128: blocks of 3" in said
+    table = pd.read_csv(out / "ablation.csv")
+    assert list(table.columns) == COLUMNS
+    assert set(table["ablation"]) == {"full", "mlp", "general"}
+    assert set(table["diverse"]) == {25, 50}
+    assert set(table["phase"]) == {"linear", "knn"}
+    assert not table.loc[table["ablation"].isin(["full", "general"]), "drop"].any()
+    sizes = table.groupby("ablation").size()
+    assert sizes.nunique() == 1
+    assert lie_ssl.load(out / "runs" / "mlp_0").operator.action == "mlp"  # type: ignore[union-attr]
+    assert not (out / "runs" / "general_0").exists()  # the full model's run serves
+
+    monkeypatch.setattr(ablate, "train_and_evaluate", None)  # any call would fail
+    before = (out / "ablation.csv").read_bytes()
+    main(command(tiny, out, "mlp"))
+    assert "2 of 2 are done already" in capsys.readouterr().out
+    assert (out / "ablation.csv").read_bytes() == before
+    with pytest.raises(SystemExit) as stop:
+        main([*command(tiny, out, "mlp"), "--optim.lr", "0.5"])
+    assert stop.value.code == 2
+    assert "holds another ablation" in capsys.readouterr().err
+    assert json.loads((out / "ablation.json").read_text()).keys() == {"full/0", "mlp/0", "general/0"}
+    monkeypatch.setattr(ablate, "train_and_evaluate", whole)
+    with pytest.raises(SystemExit) as stop:
+        main([*command(tiny, tmp_path / "no", "mlp"), "--start", "nowhere"])
+    assert stop.value.code == 2
+    assert "the full model cannot run" in capsys.readouterr().err
+
+
+def _with_blocks(config: object) -> object:
+    from tests.training.tiny_runs import changed
+
+    return changed(config, objective__operator__algebra="block", objective__operator__block_size=3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["mea", "--data", "d", "--out", "o"], "no method 'mea'; did you mean 'mae'?"),
+        (["mae", "--out", "o"], "say which data set"),
+        (["mae", "--data", "d", "--out", "o", "--only", "no_euclid"], "did you mean 'no_euclidean'?"),
+        (["mae", "--data", "d", "--out", "o", "--seed", "3"], "takes --seeds"),
+        (["mae", "--data", "d", "--out", "o", "--evaluation.options", "1", "2"], "Option 1 only"),
+        (["--data", "d"], "lie-ssl ablate METHOD"),
+    ],
+)
+def test_mistakes(capsys: pytest.CaptureFixture[str], arguments: list[str], words: str) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["ablate", *arguments])
+    assert stop.value.code == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert len(error.strip().splitlines()) == 1
+
+
+def test_help_names_the_ablations(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["ablate"])
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    assert all(name in text for name in ABLATIONS)
+    assert list(chosen(("mlp",))) == ["mlp"]
+    with pytest.raises(UserError, match="no ablation 'x'"):
+        chosen(("x",))

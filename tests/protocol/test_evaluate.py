@@ -1,0 +1,349 @@
+"""The whole protocol on tiny runs: through the command line, from Python, and every mistake in one line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import lie_ssl
+from lie_ssl.cli import main
+from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet, make_frames
+from lie_ssl.lie import LieOperator
+from lie_ssl.methods.encoders import EncoderConfig, create_encoder
+from lie_ssl.protocol import evaluate as protocol
+from lie_ssl.protocol import features as protocol_features
+from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Subject
+from lie_ssl.protocol.features import Features
+from lie_ssl.protocol.finetune import DivergedError, FinetuneConfig
+from lie_ssl.protocol.probe import ProbeConfig
+from lie_ssl.protocol.results import evaluate_encoder, evaluate_run, read_results
+from lie_ssl.protocol.settings import SETTINGS
+from lie_ssl.recipes.evaluate import evaluate_recipe
+from lie_ssl.training.export import export_run
+from lie_ssl.training.pretrain import pretrain
+from tests.conftest import tiny_config
+from tests.training.tiny_runs import differences, few_pairs, tiny_run
+
+ACCURACY = "method,arm,phase,option,diverse,poses,setting,seed,top1"
+EQUIVARIANCE = (
+    "method,arm,poses,instances,part,seed,candidates,mrr,mrr_identity,mrr_transfer,hit1,hit5,relative_error,pose_r2,"
+    "pose_degrees,constant_r2"
+)
+SHORT = ["--probe.steps", "20", "--probe.batch", "32", "--finetune.steps", "0"]
+QUICK = EvaluateConfig(probe=ProbeConfig(steps=10, batch=16), finetune=FinetuneConfig(steps=0))
+
+
+@pytest.fixture(scope="module")
+def runs(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patch:
+        few_pairs(patch)
+        return {
+            arm: pretrain(tiny_run(tiny, "simclr", arm, optim__steps=2, seed=3), folder / arm)
+            for arm in ("lie", "base")
+        }
+
+
+def evaluation(frames: FrameSet, config: EvaluateConfig = QUICK, **settings: object) -> Evaluation:
+    torch.manual_seed(0)
+    encoder = create_encoder(EncoderConfig(name="resnet_mini"), 16, 3)
+    subject = replace(Subject(encoder, "resnet", "base"), **settings)
+    return Evaluation(subject, frames, config, Features(subject.encoder, frames))
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    """The one line that a wrong command gives."""
+    with pytest.raises(SystemExit) as stop:
+        main(["evaluate", *map(str, arguments)])
+    assert stop.value.code == 2
+    error = capsys.readouterr().err
+    assert len(error.strip().splitlines()) == 1
+    return error
+
+
+def test_a_run_with_an_operator(
+    tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "tables"
+    steps = ["--finetune.steps", "2", "--finetune.batch", "8", "--finetune.rates", "1e-3"]
+    main(["evaluate", str(runs["lie"]), "--out", str(out), *SHORT[:4], *steps, "--options", "1", "2"])
+    said = capsys.readouterr().out
+    assert "linear evaluation, top-1" in said
+    assert f"wrote {out}" in said
+    assert (out / "accuracy.csv").read_text().splitlines()[0] == ACCURACY
+    assert (out / "equivariance.csv").read_text().splitlines()[0] == EQUIVARIANCE
+    results, card = read_results(out)
+    accuracy = results.accuracy
+    cells = accuracy.groupby(["phase", "option", "diverse"]).size()
+    assert set(cells.index) == {
+        *((phase, option, d) for phase in ("linear", "finetune") for option in (1, 2) for d in (5, 25, 50)),
+        *(("knn", 1, d) for d in (5, 25, 50)),
+    }
+    assert (cells == 2 * len(SETTINGS)).all()
+    assert set(accuracy["setting"]) == set(SETTINGS)
+    assert accuracy["top1"].between(0, 100).all()
+    assert set(accuracy["seed"]) == {3}
+    typical = accuracy[accuracy["setting"].str.endswith("typical")]
+    sides = typical.pivot_table(index=["phase", "option", "diverse", "setting"], columns="poses", values="top1")
+    assert (sides["2d"] == sides["3d"]).all()
+    equivariance = results.equivariance
+    assert list(zip(equivariance["poses"], equivariance["instances"], equivariance["part"], strict=True)) == [
+        (p, i, part) for p in ("2d", "3d") for i in ("known", "unknown") for part in ("moved", "whole")
+    ]
+    assert equivariance.notna().all(axis=None)
+    assert set(results.trials["phase"]) == {"linear", "finetune"}
+    assert len(results.trials.query("phase == 'linear'")) == 2 * 3 * 14
+    assert set(results.curve["setting"]) == {"known_new", "unknown_diverse"}
+    assert (tiny.index.loc[results.predictions["row"], "class"].to_numpy() == results.predictions["class"]).all()
+    assert card["pretraining"]["arm"] == card["arm"] == "lie"
+    assert card["data"]["card_hash"] == tiny.card["card_hash"]
+    assert EvaluateConfig().proportions == tuple(card["config"]["proportions"])
+
+
+def test_the_curve_adds_up_to_the_accuracy(tiny: FrameSet) -> None:
+    results = evaluation(tiny).run()
+    keys = ["phase", "option", "diverse", "poses", "setting"]
+    curve = results.curve.assign(right=lambda c: c["top1"] * c["frames"])
+    sums = curve.groupby(keys)[["right", "frames"]].sum()
+    whole = results.accuracy.set_index(keys)["top1"].loc[sums.index]
+    np.testing.assert_allclose(sums["right"] / sums["frames"], whole, rtol=1e-9)
+
+
+def test_a_run_without_an_operator_twice(runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    run, calls = runs["base"], []
+    embed = protocol_features.embed_frames
+    monkeypatch.setattr(protocol_features, "embed_frames", lambda *a: (calls.append(len(a[2])), embed(*a))[1])
+    main(["evaluate", str(run), *SHORT])
+    assert sum(calls) > 0
+    folder = run / "evaluation"
+    first = {p.name: p.read_bytes() for p in folder.glob("*.csv")}
+    calls.clear()
+    main(["evaluate", str(run), *SHORT])
+    assert calls == []  # all embeddings were kept
+    assert {p.name: p.read_bytes() for p in folder.glob("*.csv")} == first
+    lines = first["equivariance.csv"].decode().splitlines()
+    assert lines[0] == EQUIVARIANCE
+    table = pd.read_csv(folder / "equivariance.csv")
+    operators = table.loc[:, "candidates":"relative_error"]
+    assert operators.shape == (4, 7)
+    assert operators.isna().all(axis=None)
+    assert table[["pose_r2", "pose_degrees", "constant_r2"]].notna().all(axis=None)
+    main(["evaluate", str(run), *SHORT, "--which", "best", "--seed", "1"])
+    assert (folder / "trials.csv").read_bytes() != first["trials.csv"]
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_encoders_stay_frozen(tiny: FrameSet, training: bool) -> None:
+    tuning = FinetuneConfig(steps=1, batch=4, rates=(1e-2,))
+    config = replace(QUICK, proportions=(0.5,), options=(1, 2), finetune=tuning)
+    operator = LieOperator(128, 2)
+    whole = evaluation(tiny, config, operator=operator, coordinates=torch.randn(20, 2))
+    encoder = whole.subject.encoder.train(training)
+    assert any("running_mean" in key for key in encoder.state_dict())
+    before = {k: v.clone() for k, v in (encoder.state_dict() | operator.state_dict()).items()}
+    whole.run()
+    assert differences(before, encoder.state_dict() | operator.state_dict()) == []
+    assert all(m.training is training for m in encoder.modules())
+
+
+def test_test_labels_decide_nothing(tiny: FrameSet) -> None:
+    """With other labels on all test frames of the settings the same trials are chosen and the same answers given."""
+    config = replace(QUICK, proportions=(0.5,), finetune=FinetuneConfig(steps=1, batch=4, rates=(1e-2, 1e-3)))
+    plain = evaluation(tiny, config).run()
+    other = FrameSet(tiny.folder)
+    unknown = (other.index["split"] == "test").to_numpy()
+    other.__dict__["labels"] = np.where(unknown, (tiny.labels + 1) % 3, tiny.labels)
+    changed = evaluation(other, config).run()
+    pd.testing.assert_frame_equal(plain.trials, changed.trials)
+    pd.testing.assert_series_equal(plain.predictions["predicted"], changed.predictions["predicted"])
+    of_unknown = plain.accuracy["setting"].str.startswith("unknown")
+    pd.testing.assert_frame_equal(plain.accuracy[~of_unknown], changed.accuracy[~of_unknown])
+    assert (plain.accuracy[of_unknown]["top1"] != changed.accuracy[of_unknown]["top1"]).any()
+
+
+def test_the_bank_of_neighbours_has_training_frames_only(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = evaluation(tiny, replace(QUICK, limit=0))
+    every = whole.features(np.arange(len(tiny)))
+    banks: list[torch.Tensor] = []
+
+    def spy(bank: torch.Tensor, *rest: torch.Tensor) -> float:
+        banks.append(bank)
+        return 0.5
+
+    monkeypatch.setattr(protocol, "knn_accuracy", spy)
+    whole.knn()
+    assert set(whole.accuracy["top1"]) == {50}
+    assert [len(banks[i]) for i in (0, 10, 20)] == [len(whole.settings.training(p).all) for p in (0.05, 0.25, 0.5)]
+    strangers = every[torch.tensor((tiny.index["split"] != "train").to_numpy())]
+    for bank in banks:
+        assert not bool((torch.cdist(bank, strangers) == 0).any())
+
+
+def test_moves_are_of_known_and_unknown_instances(tiny: FrameSet) -> None:
+    whole = evaluation(tiny)
+    for moves in whole.moves.values():
+        assert set(tiny.index.loc[moves["unknown"].source, "split"]) == {"test"}
+        known = tiny.index.loc[moves["known"].source]
+        assert set(known["split"]) == {"train"}
+        assert known["diverse_rank"].max() == 2  # half of six
+        assert tiny.index.loc[np.concatenate(moves["known"].candidates), "duplicate_of"].isna().all()
+
+
+def test_new_is_what_no_phase_has_seen(tiny: FrameSet) -> None:
+    """A run that saw 5 of 6 instances turn leaves one to be new."""
+    for whole in (evaluation(tiny, seen=0.8), evaluation(tiny, replace(QUICK, proportions=(0.5, 0.8)))):
+        rows = whole.settings.test("known_new", "2d")
+        assert set(tiny.index.loc[rows, "diverse_rank"]) == {5}
+
+
+def test_a_run_is_judged_by_its_own_share_of_turning_instances(tiny: FrameSet, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        few_pairs(patch)
+        run = pretrain(tiny_run(tiny, "simclr", "base", optim__steps=1, diverse=0.8), tmp_path / "run")
+    results = evaluate_run(run, QUICK, tmp_path / "out")
+    turned = tiny.index.loc[results.predictions["row"]].query("split == 'train' and angle > 0")
+    assert set(turned["diverse_rank"]) == {3, 4, 5}  # of the other reading; known_new has rank 5 alone
+    counts = results.curve.query("setting == 'known_new' and poses == '2d' and diverse == 50")["frames"]
+    assert int(counts.sum()) == 3 * 5
+
+
+def test_diverging_trials_are_noted_and_left(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    finetune = protocol.finetune
+
+    def fragile(*arguments: object) -> object:
+        if arguments[4] == 1.0:
+            raise DivergedError("finetuning at the rate 1 diverged")
+        return finetune(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(protocol, "finetune", fragile)
+    config = replace(QUICK, proportions=(0.5,), finetune=FinetuneConfig(steps=1, batch=4, rates=(1.0, 1e-3)))
+    trials = evaluation(tiny, config).run().trials.query("phase == 'finetune'")
+    assert trials["validation"].isna().tolist() == [True, False]
+    config = replace(config, finetune=FinetuneConfig(steps=1, batch=4, rates=(1.0,)))
+    with pytest.raises(UserError, match="diverged at every rate"):
+        evaluation(tiny, config).run()
+
+
+def test_any_encoder(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "test_resnet"
+    common = ["--data", str(tiny.folder), *SHORT]
+    main(["evaluate", "--encoder.name", "test_resnet", *common, "--out", str(out)])
+    assert "linear evaluation" in capsys.readouterr().out
+    results, card = read_results(out)
+    assert set(zip(results.accuracy["method"], results.accuracy["arm"], strict=True)) == {("test_resnet", "base")}
+    assert card["encoder"]["name"] == "test_resnet"
+    assert card["pretraining"] is None
+    again = evaluate_encoder(
+        EncoderConfig(name="test_resnet"), tiny.folder,
+        EvaluateConfig(probe=ProbeConfig(steps=20, batch=32), finetune=FinetuneConfig(steps=0)),
+        tmp_path / "again", method="mine",
+    )  # fmt: skip
+    np.testing.assert_allclose(again.accuracy["top1"], results.accuracy["top1"], rtol=1e-5)  # weights follow the seed
+    assert set(again.accuracy["method"]) == {"mine"}
+
+    file = export_run(runs["base"], tmp_path / "exported.safetensors")
+    main(["evaluate", str(file), *common, "--out", str(tmp_path / "file")])
+    module = evaluate_encoder(lie_ssl.load(runs["base"]).encoder, tiny.folder, QUICK, tmp_path / "module")
+    of_file, card = read_results(tmp_path / "file")
+    assert set(of_file.accuracy["method"]) == {"exported"}
+    assert card["encoder"] == {"file": "exported.safetensors"}
+    assert len(module.accuracy) == len(of_file.accuracy)
+    assert "is a file: say which data set" in refused(capsys, file)
+
+
+def test_mistakes(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base, lie = runs["base"], runs["lie"]
+    assert "Option 2 moves embeddings and needs a run with an operator" in refused(capsys, base, "--options", "2")
+    assert "there is no run" in refused(capsys, tmp_path / "nowhere")
+    assert "is no run of lie_ssl" in refused(capsys, tiny.folder.parent)
+    assert "no recipe 'papers'; did you mean 'paper'?" in refused(capsys, base, "--recipe", "papers")
+    assert "say what to evaluate" in refused(capsys)
+    assert "say what to evaluate" in refused(capsys, "--limit", "3")
+    assert "not both" in refused(capsys, base, "--encoder.name", "test_resnet")
+    assert "options are (3,)" in refused(capsys, base, "--options", "3")
+    assert "proportions are (1.5,)" in refused(capsys, base, "--proportions", "1.5")
+    assert "limit and seed must be 0 or more" in refused(capsys, base, "--limit", "-1")
+    out = tmp_path / "full"
+    out.mkdir()
+    (out / "thesis.tex").write_text("years of work")
+    assert "holds other files" in refused(capsys, base, "--out", out)
+    assert "is a file" in refused(capsys, base, "--out", out / "thesis.tex")
+    data = ["--data", str(tiny.folder), "--out", str(tmp_path / "x")]
+    assert "did you mean resnet_mini?" in refused(capsys, "--encoder.name", "resnet_minii", *data)
+    assert "the encoder takes 32 px" in refused(
+        capsys, "--encoder.name", "resnet_mini", "--encoder.image-size", "32", *data
+    )
+    assert not (tmp_path / "x").exists()
+    assert not (lie / "evaluation").exists()
+
+
+def test_data_sets_that_do_not_fit(
+    tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tiny_config(classes=("car", "chair", "lamp"), instances=3, step=180.0)
+    folder = make_frames(other, tmp_path / "other", workers=1).folder
+    assert "has other classes than the run's data set (lamp, mug ...)" in refused(
+        capsys, runs["base"], "--data", folder, "--out", tmp_path / "out"
+    )
+    assert not (tmp_path / "out").exists()
+    index = tiny.index
+    few = index[(index["split"] != "train") | (index["diverse_rank"] < 2)]
+    for changed, words in (
+        (few, "too few training instances"),
+        (index[index["split"] != "test"], "has no test instances in 2d poses"),
+        (index[index["split"] != "validation"], "no validation instances"),
+        (index.assign(hue=np.arange(len(index))), "varies in pose, hue, but the run's operator knows 1 factors"),
+    ):
+        frames = FrameSet(tiny.folder)
+        frames.__dict__["index"] = changed
+        with pytest.raises(UserError, match=words):
+            evaluation(frames, operator=LieOperator(128, 2))
+
+
+def test_an_unfinished_run(runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    for path in runs["base"].iterdir():
+        if path.is_file():
+            (run / path.name).write_bytes(path.read_bytes())
+    card = json.loads((run / "card.json").read_text())
+    (run / "card.json").write_text(json.dumps(card | {"finished": False}))
+    assert "is not finished; finish it with its own command first" in refused(capsys, run)
+
+
+def test_recipes() -> None:
+    assert evaluate_recipe("small") == EvaluateConfig()
+    mae = evaluate_recipe("paper", "mae", "literal")
+    assert (mae.probe.steps, mae.probe.batch, mae.probe.rates) == (20_000, 64, (5e-3, 5e-4, 5e-5))
+    assert (mae.finetune.steps, mae.finetune.rates) == (10_000, (5e-3, 5e-4, 5e-5, 5e-6))
+    assert mae.probe.optimisers == mae.finetune.optimisers == ("adam",)
+    options = {
+        (method, arm): evaluate_recipe("paper", method, arm).options
+        for method in ("mae", "vicreg", "simclr")
+        for arm in ("base", "literal", "lie")
+    }
+    assert [k for k, v in options.items() if v == (2,)] == [("mae", "literal"), ("vicreg", "literal")]
+    assert evaluate_recipe("paper", "vicreg").finetune.steps == 0
+    gaps = evaluate_recipe("gaps")
+    for rates, first in ((gaps.probe.rates, 1e-1), (gaps.finetune.rates, 1e-2)):
+        np.testing.assert_allclose(rates, np.logspace(np.log10(first), -6, 7), rtol=1e-5)
+    assert len(gaps.probe.trials) == len(gaps.finetune.trials) == 14
+    assert gaps.probe.batch == gaps.finetune.batch == 32
+
+
+def test_help_shows_the_defaults_of_the_recipe(runs: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["--recipe", "paper", str(runs["base"])], [str(runs["base"]), "--recipe=paper"]):
+        with pytest.raises(SystemExit) as stop:
+            main(["evaluate", *arguments, "--help"])
+        assert stop.value.code == 0
+        assert "20000" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["evaluate", "--encoder.name", "test_resnet", "--help"])
+    assert "--encoder.weights" in capsys.readouterr().out

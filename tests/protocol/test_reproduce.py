@@ -1,0 +1,206 @@
+"""`lie-ssl reproduce`: a card again to the last digit, and a recipe unit by unit."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from lie_ssl.cli import main
+from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet, make_frames
+from lie_ssl.protocol import grid
+from lie_ssl.protocol.evaluate import EvaluateConfig
+from lie_ssl.protocol.finetune import FinetuneConfig
+from lie_ssl.protocol.grid import Recipe, Unit, chosen_units, done_units
+from lie_ssl.protocol.probe import ProbeConfig
+from lie_ssl.protocol.reproduce import compare
+from lie_ssl.protocol.results import ACCURACY_KEYS, evaluate_run
+from lie_ssl.recipes.grids import GRIDS, small, with_option
+from lie_ssl.training.pretrain import pretrain
+from tests.conftest import tiny_config
+from tests.training.tiny_runs import few_pairs, tiny_run
+
+EVALUATION = EvaluateConfig(
+    proportions=(0.25, 0.5), probe=ProbeConfig(steps=4, batch=8, rates=(0.1,)), finetune=FinetuneConfig(steps=0),
+    limit=20, pairs=1,
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_pairs(monkeypatch)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    with pytest.raises(SystemExit) as stop:
+        main(["reproduce", *arguments])
+    assert stop.value.code == 2
+    error = capsys.readouterr().err
+    assert len(error.strip().splitlines()) == 1
+    return error
+
+
+def accuracies(*tops: float) -> pd.DataFrame:
+    return pd.DataFrame([dict.fromkeys(ACCURACY_KEYS, i) | {"top1": top} for i, top in enumerate(tops)])
+
+
+def test_tables_are_compared_row_by_row() -> None:
+    same = compare(accuracies(10.0, 20.0), accuracies(10.0, 20.0))
+    assert same.same
+    assert str(same) == "2 of 2 rows agree; the largest difference is 0 points"
+    other = compare(accuracies(10.0, 20.0, 30.0), accuracies(10.0, 22.5, 31.0))
+    assert (other.rows, other.agreeing, other.largest) == (3, 1, 2.5)
+    assert "seed 1" in other.where
+    assert compare(accuracies(10.0, 20.0), accuracies(10.0, 22.5), tolerance=2.5).same
+    missing = compare(accuracies(10.0, 20.0), accuracies(10.0), tolerance=100)
+    assert not missing.same
+    assert (missing.agreeing, missing.where.split(", ")[0]) == (1, "method 1")
+
+
+def test_a_card_again(tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    evaluation, out = tmp_path / "run" / "evaluation", tmp_path / "again"
+    run = pretrain(tiny_run(tiny, "mae", "lie", seed=3), tmp_path / "run")
+    before = evaluate_run(run, EVALUATION, evaluation).accuracy
+    moved = tmp_path / "moved"
+    shutil.copytree(tiny.folder, moved)  # the same bytes elsewhere
+    command = ["reproduce", str(evaluation / "card.json"), "--data", str(moved), "--out", str(out)]
+    main(command)
+    said = capsys.readouterr().out
+    assert f"{len(before)} of {len(before)} rows agree; the largest difference is 0 points" in said
+    assert " here and was " not in said
+    assert (out / "evaluation" / "accuracy.csv").read_bytes() == (evaluation / "accuracy.csv").read_bytes()
+
+    # A number that is off, and another version of torch, are both seen.
+    rows = pd.read_csv(evaluation / "accuracy.csv")
+    rows.loc[2, "top1"] += 3
+    rows.to_csv(evaluation / "accuracy.csv", index=False)
+    card = json.loads((evaluation / "card.json").read_text())
+    card["versions"]["torch"] = "1.0"
+    (evaluation / "card.json").write_text(json.dumps(card))
+    command[1] = str(run)  # the folder of a run will do
+    with pytest.raises(SystemExit) as stop:
+        main(command)
+    assert stop.value.code == 1
+    said = capsys.readouterr().out
+    assert f"{len(before) - 1} of {len(before)} rows agree; the largest difference is 3 points" in said
+    assert "torch is " in said
+    assert " here and was 1.0" in said
+    main([*command, "--tolerance", "3.001"])
+    assert f"{len(before)} of {len(before)} rows agree" in capsys.readouterr().out
+
+    other = make_frames(tiny_config(seed=5), tmp_path / "other", workers=1)
+    assert "is not the data set of the card's pretraining" in refused(capsys, str(run), "--data", str(other.folder))
+    assert "choose another --out" in refused(capsys, str(run), "--out", str(run))
+    assert "--only and --work are for recipes" in refused(capsys, str(run), "--only", "mae")
+    assert "tolerance is -1" in refused(capsys, str(run), "--tolerance", "-1")
+    (evaluation / "card.json").write_text(json.dumps(card | {"run": None, "pretraining": None}))
+    assert "an encoder without a run" in refused(capsys, str(evaluation))
+
+
+def test_what_is_no_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no card and no recipe 'smal'; did you mean 'small'?" in refused(capsys, "smal")
+    assert "is no evaluation" in refused(capsys, str(tmp_path))
+    (tmp_path / "table.csv").write_text("")
+    assert "is no card.json" in refused(capsys, str(tmp_path / "table.csv"))
+
+
+def test_the_small_recipe() -> None:
+    recipe = small()
+    names = [u.name for u in recipe.units]
+    assert len(names) == len(set(names)) == 45
+    assert names[:6] == [f"mae/{arm}/0" for arm in ("base", "frames", "literal", "lie", "lie_off")] + ["vicreg/base/0"]
+    assert [n.split("/")[2] for n in names] == ["0"] * 15 + ["1"] * 15 + ["2"] * 15
+    options = {u.name: u.evaluation.options for u in recipe.units if u.name.endswith("0")}
+    assert {n for n, o in options.items() if o == (2,)} == {"mae/literal/0", "vicreg/literal/0"}
+    assert all(o in ((1,), (2,)) for o in options.values())
+    assert recipe.hash == small().hash
+    assert recipe.hash.startswith("small-")
+    assert replace(recipe, units=recipe.units[1:]).hash != recipe.hash
+
+
+def test_only() -> None:
+    recipe = small()
+    assert {u.words[:2] for u in chosen_units(recipe, ["mae/lie", "simclr/base"])} == {
+        ("mae", "lie"),
+        ("simclr", "base"),
+    }
+    assert [u.name for u in chosen_units(recipe, ["0/lie_off/vicreg"])] == ["vicreg/lie_off/0"]
+    assert len(chosen_units(recipe, ["1", "2"])) == 30
+    with pytest.raises(UserError, match="no 'leie'; did you mean 'lie'"):
+        chosen_units(recipe, ["mae/leie"])
+    with pytest.raises(UserError, match="no unit that is mae/vicreg"):
+        chosen_units(recipe, ["mae/vicreg"])
+
+
+def tiny_recipe(**changes: Any) -> Recipe:
+    """Three units of which the literal one takes Option 2; SimCLR cannot run, for its weights are not there."""
+    arms = [("mae", "base"), ("mae", "literal"), ("simclr", "base")]
+    units = [Unit(tiny_run(Path(), m, a, **changes), with_option(EVALUATION, m, a)) for m, a in arms]
+    broken = replace(units[2].pretraining, start="nowhere")
+    return Recipe("tiny", tiny_config(), (*units[:2], replace(units[2], pretraining=broken)))
+
+
+def test_a_recipe_is_killed_and_gone_on_with(
+    tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(GRIDS, "tiny", tiny_recipe)
+    command = ["reproduce", "tiny", "--data", str(tiny.folder)]
+    whole = grid.train_and_evaluate
+
+    def killed(config: Any, evaluation: Any, run: Path, watcher: Any) -> Any:
+        if "literal" in run.name:
+            raise KeyboardInterrupt
+        return whole(config, evaluation, run, watcher)
+
+    monkeypatch.setattr(grid, "train_and_evaluate", killed)
+    with pytest.raises(SystemExit) as stop:
+        main(command)
+    assert stop.value.code == 130
+    out = tmp_path / "results" / "tiny"
+    assert done_units(out, tiny_recipe().hash) == {"mae/base/0"}
+    before = pd.read_csv(out / "accuracy.csv")
+    capsys.readouterr()
+
+    monkeypatch.setattr(grid, "train_and_evaluate", whole)
+    with pytest.raises(SystemExit) as stop:
+        main(command)
+    assert stop.value.code == 2
+    said = capsys.readouterr()
+    assert "1 of 3 units are done already" in said.out
+    assert "mae/literal/0 is done: 1 of 2, about" in said.out
+    assert "simclr/base/0 failed: there is no checkpoint nowhere" in said.out
+    assert "1 of 3 units failed: simclr/base/0" in said.err
+    assert (tmp_path / "runs" / "tiny" / "mae_literal_0" / "card.json").exists()
+    table = pd.read_csv(out / "accuracy.csv")
+    assert set(table["recipe"]) == {tiny_recipe().hash}
+    assert table.groupby("arm")["option"].unique().map(set).to_dict() == {"base": {1}, "literal": {1, 2}}
+    assert set(table.loc[table["phase"] == "linear", "option"]) == {1, 2}
+    pd.testing.assert_frame_equal(table[table["arm"] == "base"], before)
+    assert not table.duplicated(ACCURACY_KEYS).any()
+    for name in ("equivariance", "curve", "trials"):
+        assert set(pd.read_csv(out / f"{name}.csv")["arm"]) == {"base", "literal"}
+
+    monkeypatch.setattr(grid, "train_and_evaluate", None)  # any call would fail
+    main([*command, "--only", "mae"])
+    assert "2 of 2 units are done already" in capsys.readouterr().out
+    assert "has no 'simclrr'; did you mean 'simclr'?" in refused(capsys, *command[1:], "--only", "simclrr")
+
+
+def test_another_recipe_replaces_the_rows(tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    for lr in (1e-3, 1e-4):
+        monkeypatch.setitem(GRIDS, "tiny", lambda lr=lr: tiny_recipe(optim__lr=lr))
+        work = ["--work", str(tmp_path / f"work{lr}"), "--out", str(out), "--data", str(tiny.folder)]
+        main(["reproduce", "tiny", "--only", "mae/base", *work])
+        table = pd.read_csv(out / "accuracy.csv")
+        assert set(table["recipe"]) == {tiny_recipe(optim__lr=lr).hash}
+    (out / "accuracy.csv").write_text("method,arm\nmae,base\n")
+    with pytest.raises(UserError, match="is not of a recipe"):
+        done_units(out, "tiny-0")

@@ -1,0 +1,312 @@
+"""`lie-ssl sweep`: grids, the rule of choice, and real trials in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from lie_ssl.cli import main
+from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet, PairSampler
+from lie_ssl.protocol.evaluate import EvaluateConfig
+from lie_ssl.protocol.finetune import FinetuneConfig
+from lie_ssl.protocol.probe import ProbeConfig
+from lie_ssl.protocol.results import evaluate_run
+from lie_ssl.protocol.selection import choose_trial, lie_ratio, validation_accuracy
+from lie_ssl.protocol.settings import Settings
+from lie_ssl.protocol.sweep import Grid, epoch_steps
+from lie_ssl.protocol.unit import Pace, duration
+from lie_ssl.recipes.sweeps import SWEEPS, sweep_recipe
+from lie_ssl.training import sweep as trials_module
+from lie_ssl.training.config import load_config
+from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.sweep import Trial, changed, combinations, run_trials
+from tests.training.tiny_runs import ENVIRONMENT, LIE_SSL, Notes, StopError, few_pairs, tiny_run
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_pairs(monkeypatch)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("paper/mae", 24), ("paper/vicreg", 72), ("paper/simclr", 36), ("small/mae", 4), ("small/vicreg", 4)],
+)
+def test_the_grids_have_the_trials_of_the_paper(name: str, count: int) -> None:
+    grid = replace(sweep_recipe(name), ratio=0.0)
+    trials = grid.trials()
+    assert len(trials) == len({t.name for t in trials}) == len({t.config.digest() for t in trials}) == count
+    assert all(t.config.objective.ssl + t.config.objective.lie > 0 for t in trials)
+    for trial in trials:
+        own = trial.config.objective
+        values = {"lr": trial.config.optim.lr, "ssl": own.ssl, "lie": own.lie, "euclidean": own.euclidean}
+        assert trial.settings == {name: values[name] for name in trial.settings}
+
+
+def test_the_grids_hold_the_values_of_the_paper() -> None:
+    mae, simclr = sweep_recipe("paper/mae"), sweep_recipe("paper/simclr")
+    assert mae.values["optim.lr"] == (5e-4, 5e-5, 5e-6)
+    assert mae.values["objective.euclidean"] == (1.0, 5.0)
+    assert simclr.values["optim.lr"] == (5e-5, 5e-6)
+    assert simclr.values["objective.euclidean"] == (1.0, 2.0)
+    assert mae.probe.trials == [("adam", 5e-3), ("adam", 5e-4), ("adam", 5e-5)]
+    assert (mae.ratio, simclr.ratio) == (0.0, 0.6)
+    assert (mae.base.arm, mae.base.objective.temperature) == ("literal", 1.0)
+
+
+@pytest.mark.parametrize("name", ["paper/simclr", "small/simclr"])
+def test_simclr_has_its_own_temperature_in_the_lie_term(name: str) -> None:
+    base = sweep_recipe(name).base
+    assert base.objective.temperature == base.method.temperature < 0.5  # type: ignore[attr-defined]
+    floor = math.log(1 + 190 * math.exp(-1)) / math.log(191)  # at 1, all negatives at right angles
+    assert floor == pytest.approx(0.81, abs=0.01)
+
+
+def test_combinations_change_nested_settings_and_leave_out_what_is_not_worth_it() -> None:
+    base = tiny_run(Path("data"))
+    values = {"optim.lr": (0.1, 0.2), "objective.operator.scale": (1.0, 2.0, 3.0)}
+    trials = combinations(base, values, lambda c: c.objective.operator.scale < 3)
+    assert [t.name for t in trials] == ["lr_0.1-scale_1", "lr_0.1-scale_2", "lr_0.2-scale_1", "lr_0.2-scale_2"]
+    assert trials[1].config == changed(changed(base, "optim.lr", 0.1), "objective.operator.scale", 2.0)
+
+
+def test_filtered_trials_are_checked_once_an_epoch(tiny: FrameSet) -> None:
+    base = tiny_run(tiny, "simclr", optim__steps=30)
+    epoch = epoch_steps(base)
+    assert epoch == len(PairSampler(tiny.index, batch_size=8))
+    grid = Grid(base, {"optim.lr": (1e-3,)}, ratio=0.4)
+    assert grid.trials()[0].config.log.check_every == epoch
+    short = replace(grid, base=tiny_run(tiny, "simclr", optim__steps=2 * epoch - 1))
+    with pytest.raises(UserError, match=f"--optim.steps {2 * epoch} or more"):
+        short.trials()
+
+
+def table(*rows: tuple[str, float, bool, str]) -> pd.DataFrame:
+    return pd.DataFrame([dict(zip(("trial", "validation", "passed", "status"), r, strict=True)) for r in rows])
+
+
+def test_the_choice() -> None:
+    trials = table(("a", 50.0, True, "finished"), ("b", 70.0, False, "finished"), ("c", 50.0, True, "finished"),
+                   ("d", math.nan, False, "failed: it diverged"))  # fmt: skip
+    assert choose_trial(trials, 0.6) == (
+        "a", "by the combined validation accuracy among the 2 of 3 whose L_lie fell to 0.6 of its first value or below"
+    )  # fmt: skip
+    assert choose_trial(trials.assign(passed=trials["status"] == "finished"), 0.0)[0] == "b"
+    name, note = choose_trial(trials.assign(passed=False), 0.4)
+    assert name == "b"
+    assert "in no trial L_lie on validation pairs fell to 0.4" in note
+    with pytest.raises(UserError, match="no trial has finished"):
+        choose_trial(trials.assign(status="failed: x"), 0.0)
+
+
+def test_the_ratio_is_the_last_over_the_first(tmp_path: Path) -> None:
+    assert math.isnan(lie_ratio(tmp_path))
+    checks = tmp_path / "checks.csv"
+    checks.write_text("step,knn,validation_lie\n3,0.5,4.0\n6,0.5,9.0\n9,0.5,3.0\n")
+    assert lie_ratio(tmp_path) == 0.75
+    checks.write_text("step,knn,validation_lie\n3,0.5,4.0\n")
+    assert math.isnan(lie_ratio(tmp_path))
+    checks.write_text("step,knn\n3,0.5\n6,0.5\n")  # a run without an operator
+    assert math.isnan(lie_ratio(tmp_path))
+
+
+def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter([0.0, 60.0, 200.0])
+    monkeypatch.setattr(time, "perf_counter", lambda: next(now))
+    pace = Pace(4)
+    assert pace.step(worked=False) == "1 of 4"
+    assert pace.step() == "2 of 4, about 2 minutes left"
+    assert pace.step() == "3 of 4, about 2 minutes left"
+    assert pace.step() == "4 of 4"
+    assert (duration(89), duration(7200)) == ("89 seconds", "2.0 hours")
+
+
+def test_validation_accuracy_is_that_of_the_evaluation_and_sees_no_test_frame(
+    tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = pretrain(tiny_run(tiny, "simclr"), tmp_path / "run")
+    probe = ProbeConfig(steps=20, batch=16, rates=(0.1, 0.01))
+    config = EvaluateConfig(proportions=(0.5,), probe=probe, finetune=FinetuneConfig(steps=0), pairs=1)
+    trials = evaluate_run(run, config, tmp_path / "evaluation").trials
+
+    def no_test(*arguments: Any, **named: Any) -> None:
+        raise AssertionError("a test frame was asked for")
+
+    monkeypatch.setattr(Settings, "test", no_test)
+    accuracy = validation_accuracy(run, probe)
+    assert accuracy == pytest.approx(trials["validation"].max())
+    monkeypatch.setattr(Settings, "training", no_test)
+    assert validation_accuracy(run, probe) == accuracy  # kept
+    with pytest.raises(AssertionError):
+        validation_accuracy(run, replace(probe, steps=21))
+
+
+def test_a_sweep_with_a_killed_and_a_failing_trial(
+    tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "sweep"
+    base = tiny_run(tiny, "simclr", objective__temperature=0.1, optim__steps=4)
+    values = {"optim.lr": (1e-3, 1e30)}
+    monkeypatch.setitem(SWEEPS, "tiny", lambda: Grid(base, values, ratio=0.4, probe=ProbeConfig(steps=5, batch=16)))
+    good = sweep_recipe("tiny").trials()[0]
+    assert good.name == "lr_0.001"
+    # A trial that was killed after its second checkpoint.
+    killed = replace(good.config, log=replace(good.config.log, save_every=1))
+    with pytest.raises(StopError):
+        pretrain(killed, out / "runs" / good.name, Notes(stop=3))
+
+    command = ["sweep", "tiny", "--data", str(tiny.folder), "--out", str(out), "--jobs", "2"]
+    main(command)
+    said = capsys.readouterr().out
+    assert "here it is 0.1" in said
+    assert "can mean 0.6 or 0.4" in said
+    assert "going on at step 2" in (out / "logs" / f"{good.name}.out").read_text()
+    found = pd.read_csv(out / "sweep.csv").set_index("trial")
+    assert list(found.columns) == ["lr", "validation", "lie_ratio", "passed", "seconds", "status"]
+    bad = found.loc["lr_1e+30"]
+    assert bad["status"].startswith("failed: ")
+    assert "Traceback" not in bad["status"]
+    assert math.isnan(bad["validation"])
+    assert found.loc[good.name, "status"] == "finished"
+    assert 0 <= found.loc[good.name, "validation"] <= 100
+    assert not found["passed"].any()
+    assert "in no trial L_lie on validation pairs fell" in said
+    assert load_config(out / "best.json") == good.config
+
+    # Again, with a filter that lets it pass: nothing is trained, and the choice is made anew.
+    values["optim.lr"] = (1e-3,)
+    monkeypatch.setattr(trials_module, "start", None)
+    main([*command, "--ratio", "2"])
+    again = pd.read_csv(out / "sweep.csv").set_index("trial")
+    assert again.loc[good.name, "validation"] == found.loc[good.name, "validation"]
+    assert bool(again.loc[good.name, "passed"])
+    assert "among the 1 of 1 whose L_lie fell to 2" in capsys.readouterr().out
+
+    # A folder that holds something else is a failure of that trial.
+    strange = out / "runs" / "lr_0.5"
+    strange.mkdir()
+    (strange / "notes.txt").write_text("mine")
+    trial = Trial("lr_0.5", {"lr": 0.5}, changed(base, "optim.lr", 0.5))
+    (outcome,) = run_trials([trial], out, 1)
+    assert "holds other files (notes.txt)" in outcome.error
+
+
+class Sleeper:
+    """A trial's process that does nothing for long."""
+
+    def __init__(self) -> None:
+        self.started: list[subprocess.Popen[bytes]] = []
+
+    def __call__(self, trial: Trial, out: Path, jobs: int) -> subprocess.Popen[bytes]:
+        self.started.append(subprocess.Popen(["sleep", "60"]))
+        return self.started[-1]
+
+
+@pytest.fixture
+def sleeper(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sleeper]:
+    sleeper = Sleeper()
+    monkeypatch.setattr(trials_module, "start", sleeper)
+    yield sleeper
+    for process in sleeper.started:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_the_end_of_a_sweep_is_that_of_its_processes(
+    tiny: FrameSet, tmp_path: Path, sleeper: Sleeper, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    trials = [Trial(str(i), {}, tiny_run(tiny, seed=i)) for i in range(3)]
+
+    def end(seconds: float) -> None:
+        if error is SystemExit:
+            os.kill(os.getpid(), signal.SIGTERM)
+        raise error
+
+    monkeypatch.setattr(time, "sleep", end)
+    with pytest.raises(error), closing(run_trials(trials, tmp_path, 2)) as outcomes:
+        next(outcomes)
+    assert len(sleeper.started) == 2  # as many as may run at a time
+    assert all(process.poll() == -signal.SIGTERM for process in sleeper.started)
+
+
+def test_a_trial_that_is_shot_is_named(tiny: FrameSet, tmp_path: Path, sleeper: Sleeper) -> None:
+    outcomes = run_trials([Trial("a", {}, tiny_run(tiny))], tmp_path, 1)
+    sleep = time.sleep
+
+    def shoot(seconds: float) -> None:
+        sleeper.started[0].kill()
+        sleep(seconds)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(time, "sleep", shoot)
+        (outcome,) = outcomes
+    assert "ended by the signal SIGKILL" in outcome.error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["small/mea", "--data", "d", "--out", "o"], "no sweep 'small/mea'; did you mean 'small/mae'?"),
+        (["small/mae", "--out", "o"], "say which data set"),
+        (["small/mae", "--data", "d", "--out", "o", "--optim.lr", "1"], "varies optim.lr itself"),
+        (["small/mae", "--data", "d", "--out", "o", "--jobs", "0"], "jobs is 0"),
+        (["small/mae", "--data", "d", "--out", "o", "--ratio", "-1"], "ratio is -1.0"),
+        (["--data", "d"], "lie-ssl sweep GRID"),
+    ],
+)
+def test_mistakes(capsys: pytest.CaptureFixture[str], arguments: list[str], words: str) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["sweep", *arguments])
+    assert stop.value.code == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert len(error.strip().splitlines()) == 1
+
+
+def test_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["sweep", "--help"])
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    assert all(name in text for name in SWEEPS)
+    assert "0.81" in text
+    with pytest.raises(SystemExit) as stop:
+        main(["sweep", "small/simclr", "--help"])
+    assert stop.value.code == 0
+    assert "--ratio" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_sweep_that_is_terminated_goes_on(tiny: FrameSet, tmp_path: Path) -> None:
+    out = tmp_path / "sweep"
+    command = [
+        *LIE_SSL, "sweep", "small/mae", "--data", str(tiny.folder), "--out", str(out), "--jobs", "2", "--optim.steps",
+        "40", "--optim.batch", "8", "--log.check-every", "10", "--log.no-tensorboard", "--probe.steps", "5",
+    ]  # fmt: skip
+    process = subprocess.Popen(command, env=ENVIRONMENT)
+    while not list(out.glob("runs/*/last.ckpt")):
+        assert process.poll() is None
+        time.sleep(0.2)
+    process.terminate()
+    assert process.wait() == 128 + signal.SIGTERM
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True).stdout
+    found = pd.read_csv(out / "sweep.csv")
+    assert len(found) == 4
+    assert (found["status"] == "finished").all()
+    assert "4 of 4" in done
+    assert json.loads((out / "best.json").read_text())["optim"]["steps"] == 40
