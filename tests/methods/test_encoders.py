@@ -177,9 +177,9 @@ def test_the_config_overrules_the_data_and_channels_are_free() -> None:
     assert made.mean.shape == (1, 1, 1, 1)
 
 
-def test_buffers_stay_out_of_the_state_and_follow_the_type() -> None:
+def test_the_normalisation_is_part_of_the_state_and_follows_the_type() -> None:
     made = encoder().double()
-    assert all(key.startswith("body.") for key in made.state_dict())
+    assert {key for key in made.state_dict() if not key.startswith("body.")} == {"mean", "std"}
     assert made(images().double()).dtype == torch.float64
 
 

@@ -121,6 +121,7 @@ def test_a_gentle_signal_ends_the_command_as_usual(
 ) -> None:  # fmt: skip
     """Ctrl-C is one sentence and exit code 130, SIGTERM exit code 143; the same command goes on."""
     command = ["pretrain", "mae", "base", *flags(tiny, tmp_path / "run", "--optim.steps", "6", "--log.save-every", "2")]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let background jobs ignore it
     handlers = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
     with monkeypatch.context() as patch:
         patch.setattr(Bar, "step", lambda bar, done, total, loss: os.kill(os.getpid(), number) if done == 3 else None)
