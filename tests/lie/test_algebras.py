@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
+from scipy.linalg import expm
 
 from lie_ssl.lie import ALGEBRAS, make_algebra
 from lie_ssl.lie.algebras import Algebra, closure_error
@@ -95,6 +98,57 @@ def test_skew_keeps_lengths_and_commuting_commutes() -> None:
     assert torch.allclose(basis @ basis.T, torch.eye(9).double())
 
 
+def plane_rotations(m: int, d: int, frequencies: tuple[float, ...]) -> torch.Tensor:
+    """(D, M, M) turns of neighbouring dimensions, the frequencies over and over; an odd last dimension stays."""
+    expected = torch.zeros(d, m, m).double()
+    for j in range(m // 2):
+        f = frequencies[j % len(frequencies)]
+        expected[:, 2 * j + 1, 2 * j], expected[:, 2 * j, 2 * j + 1] = f, -f
+    return expected
+
+
+@pytest.mark.parametrize("name", ["general", "skew", "commuting"])
+@pytest.mark.parametrize(("m", "d"), [(1, 1), (2, 1), (7, 2), (24, 3), (33, 2)])
+def test_frequencies_start_as_plane_rotations(name: str, m: int, d: int) -> None:
+    frequencies = (1.0, 2.5, -3.0)
+    algebra = make_algebra(name, m, d, frequencies=frequencies).double()
+    assert torch.allclose(algebra.generators, plane_rotations(m, d, frequencies), atol=1e-6)
+    z, t = inputs(algebra)
+    expected = torch.stack(
+        [torch.tensor(expm(torch.einsum("k,kij->ij", a, plane_rotations(m, d, frequencies)).numpy())) @ v
+         for a, v in zip(t, z, strict=True)]
+    )  # fmt: skip
+    assert torch.allclose(algebra.action(z, t), expected, atol=1e-5)
+    before = {name: value.clone() for name, value in algebra.state_dict().items()}
+    algebra.reset_parameters()  # type: ignore[operator]
+    assert all(torch.equal(value, before[name]) for name, value in algebra.state_dict().items())
+    grads = torch.autograd.grad(algebra.action(z, t).square().mul(torch.rand(6, m)).sum(), list(algebra.parameters()))
+    assert m == 1 or any(bool(g.any()) for g in grads)
+
+
+@pytest.mark.parametrize("name", ["general", "skew", "commuting"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_whole_frequencies_come_back_after_a_full_turn(name: str, dtype: torch.dtype) -> None:
+    algebra = make_algebra(name, 25, 1, frequencies=(1.0, 2.0, 3.0, 4.0)).to(dtype)
+    z = torch.randn(9, 25, dtype=dtype, generator=torch.Generator().manual_seed(0))
+    turn = torch.full((9, 1), 2 * math.pi, dtype=dtype)
+    for _ in range(3):  # also before the estimates of norms are warm
+        assert torch.allclose(algebra.action(z, turn), z, atol=2e-4 if dtype == torch.float32 else 1e-5)
+    assert torch.allclose(algebra.action(z, turn / 2)[:, :2], -z[:, :2], atol=1e-4)
+    assert not torch.allclose(algebra.action(z, turn / 2), z, atol=0.1)
+
+
+@pytest.mark.parametrize("name", ALGEBRAS)
+def test_no_frequencies_is_the_random_start(name: str) -> None:
+    torch.manual_seed(3)
+    plain = make_algebra(name, 8, 2)
+    for empty in ((), None) if name in ("general", "skew", "commuting") else ():
+        torch.manual_seed(3)
+        other = make_algebra(name, 8, 2, frequencies=empty)
+        assert torch.equal(plain.generators, other.generators)
+    assert not torch.allclose(plain.generators, torch.zeros(2, 8, 8))
+
+
 def test_closure_error_of_known_algebras() -> None:
     x = torch.zeros(3, 3, 3).double()
     for k, (i, j) in enumerate([(1, 2), (2, 0), (0, 1)]):
@@ -108,6 +162,11 @@ def test_mistakes_are_named() -> None:
         make_algebra("skw", 4, 2)
     with pytest.raises(ValueError, match="blocks of 3 do not fill the 8 dimensions"):
         make_algebra("block", 8, 2, block_size=3)
+    for name in ("block", "low_rank"):
+        with pytest.raises(ValueError, match=f"the algebra '{name}' has no setting 'frequencies'; it has scale, "):
+            make_algebra(name, 8, 2, frequencies=(1.0,))
+    with pytest.raises(ValueError, match="'general' has no setting 'rank'; it has scale, frequencies"):
+        make_algebra("general", 8, 2, rank=2)
     with pytest.raises(ValueError, match="above the cap"):
         make("block", 8, 1).action(torch.ones(1, 8).double(), torch.full((1, 1), 1e6).double())
     with pytest.raises(ValueError, match="above the cap"):

@@ -40,6 +40,37 @@ def test_a_perfect_group_action() -> None:
     assert found.warning() is None
 
 
+def test_only_what_the_moves_concern_is_judged() -> None:
+    """A group that is right where the factor moves; the other factor's share is noise, and stays out of it."""
+    torch.manual_seed(0)
+    operator = LieOperator(
+        10, (1, 1), fixed=2, sees="linear", split_factors=True, centred=True, algebra="commuting", frequencies=(1, 2)
+    ).double()
+    operator.centre.normal_()
+    z = torch.randn(20, 10).double()
+    for f, dims in ((0, slice(2, 6)), (1, slice(6, 10))):
+        delta = torch.zeros(20, 2).double()
+        delta[:, f] = 0.3 + torch.rand(20).double()
+        z_next = torch.randn(20, 10).double()
+        z_next[:, dims] = operator(z, delta)[:, dims].detach()
+        found = diagnose(operator, z, z_next, delta)
+        assert found.relative_error < 1e-9
+        assert found.movement == pytest.approx(1)
+        assert found.inverse_error < 1e-9
+        assert found.composition_error < 1e-9
+        assert found.t_delta_correlation == pytest.approx(1)
+        assert found.pose_variance == pytest.approx(pose_variance(z[:, dims], z_next[:, dims]))
+        assert found.imaginary_share == pytest.approx(1)
+        assert found.warning() is None
+
+
+def test_a_batch_of_frames_that_do_not_move() -> None:
+    operator = LieOperator(6, (1, 1), split_factors=True).double()
+    z = torch.randn(5, 6).double()
+    found = diagnose(operator, z, z, torch.zeros(5, 2).double())
+    assert found.movement == found.relative_error == found.t_norm == found.pose_variance == 0
+
+
 def test_collapse_and_explosion_are_said_in_one_sentence() -> None:
     operator = rotation_operator()
     z, z_next, delta = torch.randn(8, 6).double(), torch.randn(8, 6).double(), torch.rand(8).double()

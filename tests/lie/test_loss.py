@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import subprocess
 import sys
@@ -9,10 +10,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from scipy.linalg import expm
 from torch import Tensor
 
 from lie_ssl import LieLoss, LieOperator
-from lie_ssl.lie.loss import similarity
+from lie_ssl.lie.loss import relative_error, similarity
+from tests.gloo import run_in_processes
 
 
 def batch(m: int = 10, b: int = 5, n: int = 3) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -191,3 +194,198 @@ def test_two_processes_give_the_gradients_of_one(tmp_path: Path, cut: int, cut_f
         total, found = torch.load(tmp_path / f"2-{rank}.pt", weights_only=True)
         assert float(total) == pytest.approx(float(alone), rel=1e-12)
         assert torch.allclose(found, grads, rtol=1e-9, atol=1e-12)
+
+
+EVEN = (False, True)
+
+
+def split_loss(standardised: tuple[bool, bool] = (False, False), m: int = 10, **settings: object) -> LieLoss:
+    """A centred operator with two linear factors, three dimensions fixed; the Euclidean term is relative."""
+    torch.manual_seed(1)
+    operator = LieOperator(
+        m, (1, 1), fixed=3, sees="linear", split_factors=True, centred=True, standardised=standardised
+    )
+    return LieLoss(operator, relative=True, **settings).double()  # type: ignore[arg-type]
+
+
+def split_batch(b: int = 7, m: int = 10) -> tuple[Tensor, Tensor, Tensor]:
+    """Pairs that move in one of two factors; the last of them in none, the one before it in both."""
+    torch.manual_seed(0)
+    z, z_next = 3 + torch.randn(b, m).double(), 3 + torch.randn(b, m).double()
+    delta = torch.randn(b, 2).double()
+    delta[::2, 0] = 0
+    delta[1::2, 1] = 0
+    delta[-2] = 0.7
+    delta[-1] = 0
+    return z, z_next, delta
+
+
+def batch_frame(loss: LieLoss, z: Tensor, z_next: Tensor, delta: Tensor) -> tuple[Tensor, Tensor]:
+    """Centre and spread, share by share, over both frames of the pairs that a share concerns."""
+    operator, place = loss.operator, loss.operator.fixed
+    centres, spreads = [], []
+    for f, m in enumerate(operator.shares):
+        own = [x[i, place : place + m] for i in range(len(z)) if delta[i, f] != 0 for x in (z, z_next)]
+        centres.append(sum(own) / len(own))
+        squares = sum((v - centres[f]) ** 2 for v in own) / len(own)
+        spreads.append((squares + 1e-6).sqrt() if operator.standardised[f] else torch.ones(m).double())
+        place += m
+    return torch.cat(centres), torch.cat(spreads)
+
+
+def naive_relative(loss: LieLoss, z: Tensor, z_next: Tensor, delta: Tensor, frame: tuple[Tensor, Tensor]) -> float:
+    """The Euclidean term, pair by pair and factor by factor."""
+    operator = loss.operator
+    total = 0.0
+    for i in range(len(z)):
+        place = operator.fixed
+        for f, m in enumerate(operator.shares):
+            dims, inner = slice(place, place + m), slice(place - operator.fixed, place - operator.fixed + m)
+            place += m
+            if delta[i, f] == 0:
+                continue
+            centre, spread = frame[0][inner], frame[1][inner]
+            x, y = ((v[i, dims] - centre) / spread for v in (z, z_next))
+            turned = torch.tensor(expm((delta[i, f] * operator.generators[f, dims, dims]).detach().numpy())) @ x
+            error = float(((y - turned) ** 2).sum())
+            if operator.standardised[f]:
+                total += error / (2 * m)
+            else:
+                total += error / (2 * math.sqrt(float((turned**2).sum())) * math.sqrt(float((y**2).sum())))
+    return total / len(z)
+
+
+@pytest.mark.parametrize("standardised", [(False, False), EVEN, (True, True)])
+def test_the_relative_term_agrees_with_loops(standardised: tuple[bool, bool]) -> None:
+    loss, (z, z_next, delta) = split_loss(standardised), split_batch()
+    frame = batch_frame(loss, z, z_next, delta)
+    terms = loss(z, z_next, delta)
+    assert float(terms.euclidean) == pytest.approx(naive_relative(loss, z, z_next, delta, frame), rel=1e-9)
+    kept = loss.operator.centre, loss.operator.spread
+    assert torch.allclose(kept[0], frame[0])  # after one batch
+    assert torch.allclose(kept[1], frame[1])
+    assert torch.equal(terms.t, delta)
+    assert torch.allclose(terms.z_moved[-1], z[-1])  # a pair that does not move
+    loss.eval()
+    other = z + torch.randn_like(z), z_next, delta
+    before = copy.deepcopy(loss.operator.state_dict())
+    found = float(loss(*other).euclidean)
+    assert found == pytest.approx(naive_relative(loss, *other, kept), rel=1e-9)
+    assert all(torch.equal(value, before[name]) for name, value in loss.operator.state_dict().items())
+
+
+def test_relative_without_a_centre_is_seen_from_the_origin() -> None:
+    z, z_next, delta, _ = batch()
+    torch.manual_seed(1)
+    loss = LieLoss(LieOperator(10, 2, fixed=4), relative=True).double()
+    terms = loss(z, z_next, delta)
+    x, y = terms.z_moved[:, 4:], z_next[:, 4:]
+    expected = sum(float((y[i] - x[i]) @ (y[i] - x[i])) / float(2 * x[i].norm() * y[i].norm()) for i in range(5)) / 5
+    assert float(terms.euclidean) == pytest.approx(expected, rel=1e-12)
+
+
+def test_relative_errors_that_are_known() -> None:
+    x = torch.tensor([[1.0, 0], [1, 0], [1, 0], [2, 0], [0, 0]]).double()
+    y = torch.tensor([[1.0, 0], [0, 1], [-1, 0], [1, 0], [0, 0]]).double()
+    assert relative_error(x, y).tolist() == [0, 1, 2, 0.25, 0]
+    x.requires_grad_()
+    relative_error(x, y).sum().backward()
+    assert x.grad is not None
+    assert torch.isfinite(x.grad).all()
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 40.0])
+@pytest.mark.parametrize("shift", [0.0, 5.0])
+@pytest.mark.parametrize("standardised", [(False, False), EVEN])
+def test_neither_scale_nor_shift_of_all_embeddings_changes_the_relative_term(
+    scale: float, shift: float, standardised: tuple[bool, bool]
+) -> None:
+    z, z_next, delta = split_batch()
+    move = shift * torch.randn(10, generator=torch.Generator().manual_seed(5)).double()
+    found = float(split_loss(standardised)(scale * z + move, scale * z_next + move, delta).euclidean)
+    # A standardised spread has a small number in it that does not scale.
+    precise = 1e-9 if not any(standardised) else 2e-6 / scale**2 if scale < 1 else 1e-5
+    assert found == pytest.approx(float(split_loss(standardised)(z, z_next, delta).euclidean), rel=max(precise, 1e-9))
+
+
+@pytest.mark.parametrize("standardised", [(False, False), EVEN])
+def test_gradients_of_the_relative_term(standardised: tuple[bool, bool]) -> None:
+    z, z_next, delta = split_batch(5, 8)
+    loss = split_loss(standardised, m=8)
+    inputs = (z.requires_grad_(), z_next.requires_grad_(), *loss.operator.parameters())
+    assert torch.autograd.gradcheck(lambda *_: loss(z, z_next, delta).euclidean, inputs)
+    grad = torch.autograd.grad(loss(z, z_next, delta).euclidean, z)[0]
+    assert not grad[:, :3].any()  # the fixed part is no part of it
+    # Along the embeddings' own scale and shift there is nothing to gain, for the centre takes part.
+    if not any(standardised):
+        both = torch.autograd.grad(loss(z, z_next, delta).euclidean, (z, z_next))
+        assert torch.allclose(sum(g.sum(dim=0) for g in both), torch.zeros(8).double(), atol=1e-10)  # type: ignore[arg-type]
+        assert abs(float(sum((g * x).sum() for g, x in zip(both, (z, z_next), strict=True)))) < 1e-9
+
+
+def test_a_share_that_no_pair_concerns_keeps_its_centre() -> None:
+    loss, (z, z_next, delta) = split_loss(), split_batch()
+    loss(z, z_next, delta)
+    first = loss.operator.centre.clone()
+    only = delta.clone()
+    only[:, 1] = 0
+    loss(z + 1, z_next + 1, only)
+    cut = loss.operator.shares[0]
+    assert torch.equal(loss.operator.centre[cut:], first[cut:])
+    assert (loss.operator.centre[:cut] != first[:cut]).all()
+    state = copy.deepcopy(loss.operator.state_dict())
+    empty = loss(z[:0], z_next[:0], delta[:0])
+    assert float(empty.total) == 0
+    still = loss(z, z_next, torch.zeros_like(delta))  # no pair moves at all
+    assert float(still.euclidean) == 0
+    for name in ("centre", "spread"):
+        assert torch.equal(loss.operator.state_dict()[name], state[name])
+
+
+def test_the_plain_terms_are_as_they_were() -> None:
+    """Neither centred nor relative: the formula, bit for bit, and no state of its own."""
+    torch.manual_seed(0)
+    z, z_next, delta = torch.randn(6, 10), torch.randn(6, 10), torch.rand(6)
+    loss = LieLoss(LieOperator(10, 3, fixed=4))
+    assert not any("centre" in name or "spread" in name for name in loss.state_dict())
+    t = loss.operator.infer(z, z_next, delta)
+    moved = copy.deepcopy(loss.operator)(z, t)
+    terms = loss(z, z_next, delta)
+    assert torch.equal(terms.z_moved, moved)
+    assert torch.equal(terms.euclidean, (z_next - moved).square().sum(dim=1).sum() * (1 / 6))
+
+
+def centred_steps(rank: int, world: int) -> list[dict[str, Tensor]]:
+    """A step of a centred, relative, split loss for two ways to part the rows: the second leaves one process none."""
+    return [centred_step(rank, world, cut) for cut in (3, 8)]
+
+
+def centred_step(rank: int, world: int, cut: int) -> dict[str, Tensor]:
+    """One step of a centred, relative, split loss on this process' rows; gradients as DistributedDataParallel's."""
+    z, z_next, delta = split_batch(8)
+    encoder = torch.nn.Linear(10, 10).double()
+    loss = split_loss(EVEN, invariant=0.7)
+    own = slice(None) if world == 1 else slice(0, cut) if rank == 0 else slice(cut, None)
+    terms = loss(encoder(z[own]), encoder(z_next[own]), delta[own])
+    terms.total.backward()
+    parameters = [*encoder.parameters(), *loss.parameters()]
+    means = {
+        "total": terms.total.detach().clone(),
+        "euclidean": terms.euclidean.detach().clone(),
+        "grads": torch.cat([torch.zeros_like(p).flatten() if p.grad is None else p.grad.flatten() for p in parameters]),
+    }
+    if world > 1:
+        for value in means.values():
+            torch.distributed.all_reduce(value)
+    return {k: v / world for k, v in means.items()} | {"centre": loss.operator.centre, "spread": loss.operator.spread}
+
+
+def test_two_processes_have_the_centre_of_one(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    ((alone, _),) = run_in_processes(centred_steps, 1, tmp_path / "one", timeout=300)
+    assert (alone["spread"] != 1).any()
+    for steps in run_in_processes(centred_steps, 2, tmp_path / "two", timeout=300):
+        for found in steps:
+            for name, value in alone.items():
+                assert torch.allclose(found[name], value, rtol=1e-9, atol=1e-12), name

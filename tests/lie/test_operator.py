@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import math
 import subprocess
 import sys
 
 import pytest
 import torch
+from scipy.linalg import expm
 
 from lie_ssl import LieOperator, exp_action
 from lie_ssl.lie.coordinates import bounded
@@ -107,6 +109,160 @@ def test_state_survives_saving() -> None:
     assert torch.equal(other(z, other.infer(z, z_next, delta)), operator(z, operator.infer(z, z_next, delta)))
 
 
+def centred_operator(action: str = "exp", standardised: bool = False) -> LieOperator:
+    """Two factors that share six of eight dimensions; its centre and spread are not those that it starts with."""
+    torch.manual_seed(2)
+    operator = LieOperator(
+        8, (1, 2), fixed=2, split_factors=True, sees="delta", centred=True, standardised=standardised, action=action,
+    ).double()  # type: ignore[arg-type]  # fmt: skip
+    operator.centre.normal_()
+    operator.spread.uniform_(0.5, 2) if standardised else None
+    return operator
+
+
+@pytest.mark.parametrize("standardised", [False, True])
+def test_a_centred_operator_is_the_exponential_about_its_centre(standardised: bool) -> None:
+    operator = centred_operator(standardised=standardised)
+    z, z_next, _ = pair(8)
+    t = operator.infer(z, z_next, torch.rand(5, 2).double())
+    moved = operator(z, t).detach()
+    generators = operator.generators.detach()
+    for i in range(len(z)):
+        matrix = expm(torch.einsum("k,kij->ij", t[i].detach(), generators).numpy())[2:, 2:]
+        inside = torch.tensor(matrix) @ ((z[i, 2:] - operator.centre) / operator.spread)
+        assert torch.allclose(moved[i, 2:], operator.centre + operator.spread * inside, atol=1e-10)
+    assert torch.equal(moved[:, :2], z[:, :2])
+    assert torch.allclose(operator.inverse(moved, t), z, atol=1e-9)
+    at_centre = torch.cat([z[:1, :2], operator.centre[None]], dim=1)
+    assert torch.allclose(operator(at_centre, t[:1]), at_centre)  # the centre stays where it is
+    orbit = operator.orbit(z, t[0].detach(), 3)
+    assert torch.allclose(orbit[0], z)
+    assert torch.allclose(orbit[2, 0], moved[0])
+
+
+def test_another_frame_can_be_given_and_the_gradient_reaches_it() -> None:
+    operator = centred_operator()
+    z, _, _ = pair(8)
+    t = torch.rand(5, 3).double()
+    frame = torch.randn(6).double(), torch.rand(6).double() + 0.5
+    kept = operator(z, t, frame)
+    operator.centre.copy_(frame[0])
+    operator.spread.copy_(frame[1])
+    assert torch.allclose(operator(z, t), kept)
+    inputs = [x.clone().requires_grad_() for x in (z, t, *frame)]
+    assert torch.autograd.gradcheck(lambda a, b, c, s: operator(a, b, (c, s)), inputs)
+
+
+@pytest.mark.parametrize("action", ["identity", "mlp"])
+def test_stand_ins_with_a_centre(action: str) -> None:
+    operator = centred_operator(action)
+    z, _, _ = pair(8)
+    t = torch.rand(5, 3).double()
+    moved = operator(z, t)
+    if action == "identity":
+        assert torch.equal(moved, z)
+    else:
+        plain = centred_operator(action)
+        plain.centre.zero_()
+        shifted = z.clone()
+        shifted[:, 2:] -= operator.centre
+        assert torch.allclose(moved[:, 2:], plain(shifted, t)[:, 2:] + operator.centre)
+    assert operator.generators.dtype == torch.float64  # as its other numbers are
+    assert not operator.generators.any()
+
+
+def test_an_operator_without_any_numbers_of_its_own() -> None:
+    operator = LieOperator(4, 2, action="identity", sees="linear")
+    assert operator.state_dict() == {}
+    assert operator.generators.shape == (2, 4, 4)
+    assert operator.to("meta").generators.shape == (2, 4, 4)
+    assert LieOperator(4, 2, action="mlp").to("meta").generators.device.type == "meta"
+
+
+def test_the_kept_centre_is_a_mean_at_first_and_follows_later() -> None:
+    operator = LieOperator(8, 1, fixed=2, centred=True).double()
+    assert not operator.centre.any()
+    assert (operator.spread == 1).all()
+    torch.manual_seed(0)
+    centres, spreads = torch.randn(50, 6).double(), torch.rand(50, 6).double()
+    for centre, spread in zip(centres, spreads, strict=True):
+        operator.follow(centre, spread)
+    assert torch.allclose(operator.centre, centres.mean(dim=0))
+    assert torch.allclose(operator.spread, spreads.mean(dim=0))
+    before = operator.centre.clone()
+    for _ in range(2):
+        operator.follow(torch.ones(6).double(), torch.ones(6).double())
+    assert torch.allclose(operator.centre, 1 + (before - 1) * (49 / 50) ** 2)
+    assert int(operator.centre_updates) == 52
+
+
+def test_the_state_of_a_centred_operator_survives_saving() -> None:
+    operator = centred_operator()
+    operator.follow(torch.rand(6).double(), torch.ones(6).double())
+    buffer = io.BytesIO()
+    torch.save(operator.state_dict(), buffer)
+    buffer.seek(0)
+    state = torch.load(buffer, weights_only=True)
+    other = LieOperator(8, (1, 2), fixed=2, split_factors=True, sees="delta", centred=True).double()
+    other.load_state_dict(state)
+    z, _, _ = pair(8)
+    t = torch.rand(5, 3).double()
+    assert torch.equal(other(z, t), operator(z, t))
+    assert int(other.centre_updates) == 1
+    with pytest.raises(RuntimeError, match="centre"):
+        LieOperator(8, (1, 2), fixed=2, split_factors=True, sees="delta").load_state_dict(state)
+
+
+def test_without_a_centre_it_is_the_bare_action_bit_for_bit() -> None:
+    torch.manual_seed(0)
+    operator, z, t = LieOperator(12, 3, fixed=4), torch.randn(5, 12), torch.randn(5, 3)
+    assert not any("centre" in name or "spread" in name for name in operator.state_dict())
+    operator.eval()
+    bare = operator.algebras[0].action(z[:, 4:], t)  # type: ignore[operator, union-attr]
+    assert torch.equal(operator(z, t), torch.cat([z[:, :4], bare], dim=1))
+
+
+def test_moved_dims_are_those_that_a_move_concerns() -> None:
+    operator = LieOperator(13, (1, 1, 1), fixed=3, split_factors=True)
+    assert operator.shares == [6, 2, 2]
+    delta = torch.tensor([[0.0, 0.0, -0.5], [0.1, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    assert operator.active(delta).tolist() == [[False, False, True], [True, False, False], [False] * 3]
+    assert operator.moved_dims(delta).tolist() == [3, 4, 5, 6, 7, 8, 11, 12]
+    assert operator.moved_dims(delta[:1]).tolist() == [11, 12]
+    assert operator.moved_dims(delta[2:]).tolist() == []
+    for plain in (LieOperator(13, (1, 1, 1), fixed=3), LieOperator(13, 1, fixed=3, split_factors=True)):
+        zero = torch.zeros(2, len(plain.counts))
+        assert plain.active(zero).tolist() == [[True]] * 2
+        assert plain.moved_dims(zero).tolist() == list(range(3, 13))
+
+
+def test_what_a_move_does_not_concern_stays_where_it_is() -> None:
+    operator = centred_operator()
+    z, z_next, _ = pair(8)
+    for f, dims in ((0, slice(2, 6)), (1, slice(6, 8))):
+        delta = torch.zeros(5, 2).double()
+        delta[:, f] = 1.0
+        moved = operator(z, operator.infer(z, z_next, delta))
+        gone = (moved - z).abs() > 1e-12
+        assert gone[:, dims].all()
+        assert int(gone.sum()) == 5 * (dims.stop - dims.start)
+        assert list(range(8))[dims] == operator.moved_dims(delta).tolist()
+
+
+def test_frequencies_are_for_linear_factors() -> None:
+    operator = LieOperator(
+        9, (1, 1), fixed=1, sees=("linear", "delta"), frequencies=(1, 2), split_factors=True, algebra="commuting"
+    )
+    assert operator.algebras[0].speed.tolist() == [[1, 2]]  # type: ignore[operator, union-attr]
+    assert not operator.algebras[0].growth.any()  # type: ignore[operator, union-attr]
+    assert operator.algebras[1].growth.all()  # type: ignore[operator, union-attr]
+    z = torch.randn(3, 9)
+    turn = torch.tensor([[2 * math.pi, 0.0]]).expand(3, 2)
+    assert torch.allclose(operator(z, operator.infer(z, z, turn)), z, atol=1e-5)
+    together = LieOperator(8, (1, 1), sees="linear", frequencies=(1,), algebra="skew")
+    assert torch.allclose(together.generators[0], together.generators[1])
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -115,6 +271,14 @@ def test_state_survives_saving() -> None:
         ({"n_generators": (2, 0)}, "at least one"),
         ({"algebra": "unitary"}, "no algebra 'unitary'"),
         ({"sees": "nothing"}, "sees is 'nothing'"),
+        ({"sees": ("pair", "delta")}, "sees has 2 words, but there are 1 factors"),
+        ({"n_generators": (1, 1), "sees": ("pair",)}, "sees has 1 words, but there are 2 factors"),
+        ({"n_generators": (1, 1), "sees": ("pair", "all")}, "sees is 'all'"),
+        ({"sees": "linear", "algebra": "block", "frequencies": (1.0,)}, "'block' has no setting 'frequencies'"),
+        ({"sees": "linear", "algebra": "low_rank", "frequencies": (1.0,)}, "'low_rank' has no setting 'frequencies'"),
+        ({"rank": 3}, "'general' has no setting 'rank'"),
+        ({"standardised": True}, "need a centre"),
+        ({"standardised": (True, False), "centred": True}, "standardised has 2 words, but 1 shares"),
         ({"max_norm": -1.0}, "max_norm"),
         ({"n_generators": (1, 1, 1), "fixed": 10, "split_factors": True}, "cannot be split"),
     ],

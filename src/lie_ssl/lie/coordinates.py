@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
-Sees = Literal["pair", "source", "delta"]
+Sees = Literal["pair", "source", "delta", "linear"]
 
 
 class Coordinates(nn.Module):
     """h: two linear layers with a leaky ReLU between them, from (z, z^g, delta) to t.
 
     z and z^g are detached, as in the paper. `sees` = "source" leaves z^g out and "delta" both: what the network does
-    not see of the target it cannot hand on as a code of it.
+    not see of the target it cannot hand on as a code of it. `sees` = "linear" has no network: t = delta, so that a move
+    is a move of the group by construction, the same for every object.
     """
 
     def __init__(
@@ -27,17 +28,21 @@ class Coordinates(nn.Module):
         max_norm: float | None = None,
     ) -> None:
         super().__init__()
-        if sees not in ("pair", "source", "delta"):
-            raise ValueError(f"sees is {sees!r}, but it can be 'pair', 'source' or 'delta'")
+        if sees not in get_args(Sees):
+            raise ValueError(f"sees is {sees!r}, but it can be {', '.join(get_args(Sees))}")
         if max_norm is not None and max_norm <= 0:
             raise ValueError(f"max_norm is {max_norm}, but it must be above 0")
-        self.sees, self.max_norm = sees, max_norm
+        self.sees, self.max_norm, self.n_generators = sees, max_norm, n_generators
+        if sees == "linear":
+            return
         inputs = {"pair": 2 * dim, "source": dim, "delta": 0}[sees] + 1
         hidden = hidden or max(dim, 16)
         self.layers = nn.Sequential(nn.Linear(inputs, hidden), nn.LeakyReLU(), nn.Linear(hidden, n_generators))
 
     def forward(self, z: Tensor, z_next: Tensor, delta: Tensor) -> Tensor:
         """(B, M), (B, M), (B,) -> (B, D), of length at most `max_norm` if that is given."""
+        if self.sees == "linear":
+            return delta[:, None].to(z.dtype).expand(-1, self.n_generators)
         seen = {"pair": [z, z_next], "source": [z], "delta": []}[self.sees]
         inputs = torch.cat([*(x.detach() for x in seen), delta[:, None].to(z.dtype)], dim=1)
         t: Tensor = self.layers(inputs)

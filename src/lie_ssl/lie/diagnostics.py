@@ -20,7 +20,7 @@ EXPLODES = 50.0
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """Of one batch of pairs. Errors are relative; on the moved part of the embeddings."""
+    """Of one batch of pairs. Errors are relative; on the part of the embeddings that the moves concern."""
 
     relative_error: float  # |z^g - moved| / |z^g - z|: 0 perfect, 1 as good as the identity
     movement: float  # |moved - z| / |z^g - z|: 0 for an operator that has collapsed to the identity
@@ -63,7 +63,8 @@ def diagnose(operator: LieOperator, z: Tensor, z_next: Tensor, delta: Tensor, t:
     """All diagnostics on a batch of pairs (B, M), (B, M), (B,) or (B, F); t is inferred where it is not given."""
     t = operator.infer(z, z_next, delta) if t is None else t
     moved = operator(z, t)
-    v, v_next, v_moved = (x[:, operator.fixed :] for x in (z, z_next, moved))
+    dims = operator.moved_dims(delta)
+    v, v_next, v_moved = (x[:, dims] for x in (z, z_next, moved))
     way = (v_next - v).norm(dim=1).clamp_min(1e-12)
     generators = operator.generators[:, operator.fixed :, operator.fixed :].double()
     imaginary, integers = spectrum_summary(generators)

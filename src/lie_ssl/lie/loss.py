@@ -46,7 +46,12 @@ class LieLoss(nn.Module):
         batch_norm: in the projection heads.
         own_negative: whether z is a negative of its own z^g.
         detach_fixed: keep the gradients of the Lie terms out of the fixed part.
+        relative: measure the Euclidean term against the lengths of the two vectors, seen from the centre of the
+            operator, on the dimensions that a move concerns: |y - x|^2 / (2 |x| |y|), 1 for strangers, 0 for equals.
+            Then it cannot be made small by shrinking embeddings, nor by letting a few of them stand for all. On
+            standardised dimensions, whose lengths are equal on average, it is |y - x|^2 / 2 over their number.
 
+    A centred operator acts about the mean (and spread) of the batch in training, and about the kept one in eval mode.
     In a distributed run negatives are gathered from all processes, and the heads see the joined batch. The processes
     may hold different numbers of pairs, but all must call it, and either all or none with `negatives`.
     """
@@ -64,6 +69,7 @@ class LieLoss(nn.Module):
         batch_norm: bool = True,
         own_negative: bool = True,
         detach_fixed: bool = False,
+        relative: bool = False,
     ) -> None:
         super().__init__()
         weights = {"lie": lie, "euclidean": euclidean, "coordinates": coordinates, "invariant": invariant}
@@ -76,7 +82,7 @@ class LieLoss(nn.Module):
             raise ValueError("the invariant term needs a fixed part: LieOperator(fixed=...)")
         self.operator, self.weights = operator, weights
         self.temperature, self.invariant_temperature = temperature, invariant_temperature or temperature
-        self.own_negative, self.detach_fixed = own_negative, detach_fixed
+        self.own_negative, self.detach_fixed, self.relative = own_negative, detach_fixed, relative
         self.head = ProjectionHead(operator.dim, batch_norm=batch_norm)
         self.invariant_head = ProjectionHead(operator.fixed, batch_norm=batch_norm) if invariant > 0 else None
 
@@ -93,9 +99,11 @@ class LieLoss(nn.Module):
         joined = JoinedBatch.of(len(z), z.device)
         single = None if negatives is None else JoinedBatch.of(len(negatives), z.device)
         t = self.operator.infer(z, z_next, delta)
-        moved: Tensor = self.operator(source, t)
+        active = self.operator.active(delta)
+        frame = self._frame(source, target, active, joined) if self.operator.centred else None
+        moved: Tensor = self.operator(source, t, frame)
         lie = joined.mean(self._lie((source, target, moved), others, joined, single))
-        euclidean = joined.mean((target - moved).square().sum(dim=1))
+        euclidean = joined.mean(self._euclidean(moved, target, active, frame))
         coordinates = joined.mean(self._coordinates(t, delta))
         invariant = joined.mean(self._invariant((z, z_next), negatives, joined, single))
         w = self.weights
@@ -118,6 +126,35 @@ class LieLoss(nn.Module):
             first, second, moved, *others,
             start=joined.start, size=joined.rows, temperature=self.temperature, own_negative=self.own_negative,
         )  # fmt: skip
+
+    def _frame(
+        self, source: Tensor, target: Tensor, active: Tensor, joined: JoinedBatch
+    ) -> tuple[Tensor, Tensor] | None:  # fmt: skip
+        """Centre and spread of the joined batch in training, which the operator then follows; else its own."""
+        if not self.operator.training or joined.total == 0:
+            return None
+        frame = self.operator.frame_of(*(joined.gather(x) for x in (source, target, active.to(source.dtype))))
+        self.operator.follow(*frame)
+        return frame
+
+    def _euclidean(
+        self, moved: Tensor, target: Tensor, active: Tensor, frame: tuple[Tensor, Tensor] | None
+    ) -> Tensor:  # fmt: skip
+        """(B,)"""
+        if not self.relative:
+            return (target - moved).square().sum(dim=1)
+        operator = self.operator
+        if frame is None and operator.centred:
+            frame = operator.centre.to(moved.dtype), operator.spread.to(moved.dtype)
+        x, y = (v[:, operator.fixed :] if frame is None else (v[:, operator.fixed :] - frame[0]) / frame[1]
+                for v in (moved, target))  # fmt: skip
+        errors = [
+            (b - a).square().mean(dim=1) / 2 if even else relative_error(a, b)
+            for a, b, even in zip(
+                x.split(operator.shares, dim=1), y.split(operator.shares, dim=1), operator.standardised, strict=True
+            )
+        ]
+        return (torch.stack(errors, dim=1) * active).sum(dim=1)
 
     def _coordinates(self, t: Tensor, delta: Tensor) -> Tensor:
         deltas = self.operator.deltas(delta).to(t.dtype)
@@ -168,6 +205,12 @@ def project(
         return tuple(everything)
     projected = functional.normalize(head(torch.cat(everything)), dim=1)
     return projected.split([len(x) for x in everything])
+
+
+def relative_error(x: Tensor, y: Tensor) -> Tensor:
+    """(B, M), (B, M) -> (B,) |y - x|^2 / (2 |x| |y|): 0 for equal vectors, 1 for orthogonal ones of equal length."""
+    size = (x.square().sum(dim=1) * y.square().sum(dim=1)).clamp_min(torch.finfo(x.dtype).tiny).sqrt()
+    return (y - x).square().sum(dim=1) / (2 * size)
 
 
 def similarity(delta: Tensor) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Literal, get_args
 
 import torch
@@ -14,6 +15,7 @@ from lie_ssl.lie.mlp_action import MlpAction
 
 AlgebraName = Literal["general", "skew", "commuting", "low_rank", "block"]
 Action = Literal["exp", "identity", "mlp"]
+SMALL = 1e-6  # keeps a dimension that never varies from being divided by nothing
 
 
 class LieOperator(nn.Module):
@@ -25,11 +27,18 @@ class LieOperator(nn.Module):
             own set.
         algebra: "general" (the paper's), "skew", "commuting", "low_rank" or "block".
         fixed: how many leading dimensions the group leaves alone: an invariant subspace by construction.
-        sees: what the inference network sees: "pair" (z, z^g, delta), "source" (z, delta) or "delta".
+        sees: what the inference network sees: "pair" (z, z^g, delta), "source" (z, delta) or "delta"; "linear" has no
+            network, t = delta. One for all factors, or one for each.
         hidden: width of the inference network.
         max_norm: bound on the length of t for each factor.
         split_factors: with several factors, give each its own share of the moved dimensions. The groups then commute
             exactly; otherwise all generators act on the same dimensions, in one exponential.
+        frequencies: start the generators of linear factors as plane rotations with these speeds (general, skew and
+            commuting algebras).
+        centred: let the group act about a centre c, z_moved = c + exp(t.L)(z - c). It is the mean of the moved part,
+            which :class:`LieLoss` keeps up; a common offset of all embeddings has no reason to turn.
+        standardised: let a centred group act on dimensions of equal spread, z_moved = c + S exp(t.L) S^-1 (z - c). One
+            for all shares of the moved dimensions, or one for each.
         action: "exp", the group; for ablations "identity", which moves nothing, or "mlp", a plain network of z and t in
             place of the exponential. Neither of these has generators.
         settings: of the algebra (scale, rank, block_size).
@@ -42,6 +51,10 @@ class LieOperator(nn.Module):
         torch.Size([8, 64])
     """
 
+    centre: Tensor
+    spread: Tensor
+    centre_updates: Tensor
+
     def __init__(
         self,
         dim: int,
@@ -49,10 +62,13 @@ class LieOperator(nn.Module):
         *,
         algebra: AlgebraName = "general",
         fixed: int = 0,
-        sees: Sees = "pair",
+        sees: Sees | Sequence[Sees] = "pair",
         hidden: int | None = None,
         max_norm: float | None = None,
         split_factors: bool = False,
+        frequencies: Sequence[float] = (),
+        centred: bool = False,
+        standardised: bool | Sequence[bool] = False,
         action: Action = "exp",
         **settings: Any,
     ) -> None:
@@ -64,18 +80,36 @@ class LieOperator(nn.Module):
             raise ValueError(f"n_generators is {n_generators}, but every factor needs at least one")
         if action not in get_args(Action):
             raise ValueError(f"action is {action!r}, but it can be {', '.join(get_args(Action))}")
-        self.dim, self.fixed, self.counts, self.action = dim, fixed, counts, action
+        self.dim, self.fixed, self.counts, self.action, self.centred = dim, fixed, counts, action, centred
+        kinds: tuple[Sees, ...] = (sees,) * len(counts) if isinstance(sees, str) else tuple(sees)
+        if len(kinds) != len(counts):
+            raise ValueError(f"sees has {len(kinds)} words, but there are {len(counts)} factors")
         moved = dim - fixed
         if split_factors and moved < len(counts):
             raise ValueError(f"{moved} moved dimensions cannot be split over {len(counts)} factors")
         self.shares = _shares(moved, len(counts)) if split_factors else [moved]
         self.sizes = list(counts) if split_factors else [sum(counts)]
         parts = list(zip(self.shares, self.sizes, strict=True))
-        self.algebras = nn.ModuleList(make_algebra(algebra, m, d, **settings) for m, d in parts if action == "exp")
+        linear = [k == "linear" for k in kinds] if split_factors else [set(kinds) == {"linear"}]
+        starts = [settings | ({"frequencies": tuple(frequencies)} if frequencies and own else {}) for own in linear]
+        self.algebras = nn.ModuleList(
+            make_algebra(algebra, m, d, **start) for (m, d), start in zip(parts, starts, strict=True) if action == "exp"
+        )
         self.mlps = nn.ModuleList(MlpAction(m, d) for m, d in parts if action == "mlp")
         self.coordinates = nn.ModuleList(
-            Coordinates(dim, d, sees=sees, hidden=hidden, max_norm=max_norm) for d in counts
+            Coordinates(dim, d, sees=kind, hidden=hidden, max_norm=max_norm)
+            for d, kind in zip(counts, kinds, strict=True)
         )
+        even = (standardised,) * len(self.shares) if isinstance(standardised, bool) else tuple(standardised)
+        if len(even) != len(self.shares):
+            raise ValueError(f"standardised has {len(even)} words, but {len(self.shares)} shares of dimensions move")
+        if any(even) and not centred:
+            raise ValueError("standardised dimensions need a centre: set centred as well")
+        self.standardised = even
+        if centred:
+            self.register_buffer("centre", torch.zeros(moved))
+            self.register_buffer("spread", torch.ones(moved))
+            self.register_buffer("centre_updates", torch.zeros((), dtype=torch.int64))
 
     @property
     def n_generators(self) -> int:
@@ -86,7 +120,8 @@ class LieOperator(nn.Module):
     def generators(self) -> Tensor:
         """(D, M, M), zero on the fixed part, and everywhere if the action is no exponential."""
         blocks: list[Tensor] = [a.generators for a in self.algebras]  # type: ignore[misc]
-        out = next(self.parameters()).new_zeros(self.n_generators, self.dim, self.dim)
+        like = next(chain(self.parameters(), self.buffers()), torch.empty(0))  # a linear identity has neither
+        out = like.new_zeros(self.n_generators, self.dim, self.dim)
         row, place = 0, self.fixed
         for block in blocks:
             d, m = block.shape[:2]
@@ -95,10 +130,25 @@ class LieOperator(nn.Module):
         return out
 
     def infer(self, z: Tensor, z_next: Tensor, delta: Tensor) -> Tensor:
-        """(B, M), (B, M), and (B,) or (B, F) -> t, (B, D)."""
+        """(B, M), (B, M), and (B,) or (B, F) -> t, (B, D). Of several factors those that stay have t = 0."""
         deltas = self.deltas(delta)
         parts = [h(z, z_next, deltas[:, f]) for f, h in enumerate(self.coordinates)]
+        if len(parts) > 1:
+            parts = [t * (deltas[:, f : f + 1] != 0) for f, t in enumerate(parts)]
         return torch.cat(parts, dim=1)
+
+    def active(self, delta: Tensor) -> Tensor:
+        """(B,) or (B, F) -> (B, S): which of the S shares of the moved dimensions a move concerns."""
+        deltas = self.deltas(delta)
+        if len(self.shares) == 1:
+            return torch.ones(len(deltas), 1, dtype=torch.bool, device=deltas.device)
+        return deltas != 0
+
+    def moved_dims(self, delta: Tensor) -> Tensor:
+        """(B,) or (B, F) -> the dimensions of the embedding that at least one of these moves concerns."""
+        concerned = self.active(delta).any(dim=0)
+        places = torch.arange(self.fixed, self.dim, device=concerned.device)
+        return places[concerned.repeat_interleave(torch.tensor(self.shares, device=concerned.device))]
 
     def deltas(self, delta: Tensor) -> Tensor:
         """(B,) or (B, F) -> (B, F), checked."""
@@ -107,8 +157,9 @@ class LieOperator(nn.Module):
             raise ValueError(f"delta has the shape {tuple(delta.shape)}, but there are {len(self.counts)} factors")
         return deltas
 
-    def forward(self, z: Tensor, t: Tensor) -> Tensor:
-        """(B, M), (B, D) -> exp(sum_k t_k L_k) z, or what stands in for it."""
+    def forward(self, z: Tensor, t: Tensor, frame: tuple[Tensor, Tensor] | None = None) -> Tensor:
+        """(B, M), (B, D) -> exp(sum_k t_k L_k) z, or what stands in for it; a centred operator acts about its centre
+        and spread, or about those given (moved dimensions,)."""
         if z.ndim != 2 or z.shape[1] != self.dim or t.shape != (z.shape[0], self.n_generators):
             raise ValueError(
                 f"the operator takes z (B, {self.dim}) and t (B, {self.n_generators}), "
@@ -116,11 +167,52 @@ class LieOperator(nn.Module):
             )
         if self.action == "identity":
             return z
-        vs = z[:, self.fixed :].split(self.shares, dim=1)
+        v = z[:, self.fixed :]
+        if frame is None and self.centred:
+            frame = self.centre.to(z.dtype), self.spread.to(z.dtype)
+        if frame is not None:
+            v = (v - frame[0]) / frame[1]
+        vs = v.split(self.shares, dim=1)
         ts = t.split(self.sizes, dim=1)
         movers = self.algebras if self.action == "exp" else self.mlps
         moved = [a.action(v, s) for a, v, s in zip(movers, vs, ts, strict=True)]  # type: ignore[operator]
-        return torch.cat([z[:, : self.fixed], *moved], dim=1)
+        if frame is None:
+            return torch.cat([z[:, : self.fixed], *moved], dim=1)
+        return torch.cat([z[:, : self.fixed], torch.cat(moved, dim=1) * frame[1] + frame[0]], dim=1)
+
+    def frame_of(self, z: Tensor, z_next: Tensor, active: Tensor) -> tuple[Tensor, Tensor]:
+        """(B, M), (B, M), (B, S) -> centre and spread (moved dimensions,) of both frames, for each share over the pairs
+        that it concerns; of a share without any they are the kept ones."""
+        weights = active.to(z.dtype)
+        vs = [x[:, self.fixed :].split(self.shares, dim=1) for x in (z, z_next)]
+        kept = [x.to(z.dtype).split(self.shares) for x in (self.centre, self.spread)]
+        centres, spreads = [], []
+        for w, first, second, even, centre, spread in zip(
+            weights.unbind(1), *vs, self.standardised, *kept, strict=True
+        ):
+            count = 2 * w.sum()
+            mean = (w[:, None] * (first + second)).sum(dim=0) / count.clamp_min(1)
+            centres.append(torch.where(count > 0, mean, centre))
+            if even:
+                squares = (first - mean).square() + (second - mean).square()
+                deviation = ((w[:, None] * squares).sum(dim=0) / count.clamp_min(1) + SMALL).sqrt()
+                spread = torch.where(count > 0, deviation, spread)
+            spreads.append(spread)
+        return torch.cat(centres), torch.cat(spreads)
+
+    @torch.no_grad()
+    def calibrate(self, z: Tensor, z_next: Tensor, delta: Tensor) -> None:
+        """Sets centre and spread to those of the given pairs: exactly, where :meth:`follow` lags behind training."""
+        centre, spread = self.frame_of(z, z_next, self.active(delta))
+        self.centre.copy_(centre)
+        self.spread.copy_(spread)
+
+    @torch.no_grad()
+    def follow(self, centre: Tensor, spread: Tensor) -> None:
+        """Moves the kept centre and spread towards those of a batch: means of all at first, of about fifty later on."""
+        self.centre_updates += 1
+        for kept, new in ((self.centre, centre), (self.spread, spread)):
+            kept += (new - kept) / self.centre_updates.clamp(max=50)
 
     def inverse(self, z: Tensor, t: Tensor) -> Tensor:
         """(B, M), (B, D) -> exp(-sum_k t_k L_k) z."""

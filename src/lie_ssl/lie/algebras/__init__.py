@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 from typing import Any
 
 from lie_ssl.lie.algebras.base import Algebra, closure_error, commutators
@@ -22,11 +23,15 @@ ALGEBRAS: dict[str, type[Algebra]] = {
 
 
 def make_algebra(name: str, dim: int, n_generators: int, **settings: Any) -> Algebra:
-    """An algebra by name on `dim` dimensions; `settings` are those of its class (scale, rank, block_size)."""
+    """An algebra by name on `dim` dimensions; `settings` are those of its class (scale, frequencies, rank ...)."""
     if name not in ALGEBRAS:
         near = difflib.get_close_matches(name, ALGEBRAS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ALGEBRAS)}."
         raise ValueError(f"there is no algebra {name!r}; {hint}")
+    own = list(inspect.signature(ALGEBRAS[name]).parameters)[2:]
+    for setting in settings:
+        if setting not in own:
+            raise ValueError(f"the algebra {name!r} has no setting {setting!r}; it has {', '.join(own)}")
     return ALGEBRAS[name](dim, n_generators, **settings)
 
 

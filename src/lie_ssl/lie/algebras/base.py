@@ -6,6 +6,7 @@ Shape letters: B batch, D generators, M dimensions that the group moves.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -55,6 +56,11 @@ class Algebra(nn.Module, ABC):
     def closure_error(self) -> float:
         """How far the commutators of the generators are from their span, relative to their size; 0 for an algebra."""
         return closure_error(self.generators.detach())
+
+
+def plane_speeds(planes: int, frequencies: Sequence[float]) -> Tensor:
+    """(planes,) the frequencies, one plane after the other, over and over."""
+    return torch.tensor([float(frequencies[i % len(frequencies)]) for i in range(planes)])
 
 
 def commutators(generators: Tensor) -> Tensor:

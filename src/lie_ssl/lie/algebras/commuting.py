@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
-from lie_ssl.lie.algebras.base import Algebra
+from lie_ssl.lie.algebras.base import Algebra, plane_speeds
 
 
 class Commuting(Algebra):
     """L_k = P diag(a_kj + i b_kj) P^T over the planes j of an orthogonal basis P; an odd last dimension stays still.
 
-    P is a Cayley transform, so that it is orthogonal whatever its parameters are.
+    P is a Cayley transform, so that it is orthogonal whatever its parameters are. With `frequencies` the planes start
+    as pure rotations with these speeds, in turn, and P as the identity: whole numbers close after a full turn.
     """
 
-    def __init__(self, dim: int, n_generators: int, scale: float = 1.0) -> None:
+    def __init__(
+        self, dim: int, n_generators: int, scale: float = 1.0, frequencies: Sequence[float] | None = None
+    ) -> None:
         super().__init__(dim, n_generators, scale)
+        self.frequencies = tuple(frequencies or ())
         planes = dim // 2
         self.growth = nn.Parameter(torch.empty(n_generators, planes))
         self.speed = nn.Parameter(torch.empty(n_generators, planes))
@@ -23,6 +29,12 @@ class Commuting(Algebra):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
+        if self.frequencies:
+            nn.init.zeros_(self.growth)
+            nn.init.zeros_(self.basis_weight)
+            with torch.no_grad():
+                self.speed.copy_(plane_speeds(self.speed.shape[1], self.frequencies).expand_as(self.speed))
+            return
         nn.init.normal_(self.growth, std=0.05 * self.scale)
         nn.init.uniform_(self.speed, -self.scale, self.scale)
         nn.init.normal_(self.basis_weight, std=0.5 / self.dim**0.5)

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
 from lie_ssl.lie.action import Kind, exp_action
-from lie_ssl.lie.algebras.base import Algebra
+from lie_ssl.lie.algebras.base import Algebra, plane_speeds
 from lie_ssl.lie.norms import MARGIN, power_step, start_vectors
 
 
 class Dense(Algebra):
     """Generators as full matrices, with a running estimate of their norms.
 
-    The vectors of the power iteration are a buffer: warm from the last call, one step a call is enough.
+    The vectors of the power iteration are a buffer: warm from the last call, one step a call is enough. With
+    `frequencies` the generators start as rotations of the planes of neighbouring dimensions with these speeds, in turn.
     """
 
     warm: Tensor
     kind: Kind = "general"
+    turn = 1.0  # entry of the weight that makes a rotation of speed 1
 
-    def __init__(self, dim: int, n_generators: int, scale: float = 1.0) -> None:
+    def __init__(
+        self, dim: int, n_generators: int, scale: float = 1.0, frequencies: Sequence[float] | None = None
+    ) -> None:
         super().__init__(dim, n_generators, scale)
+        self.frequencies = tuple(frequencies or ())
         self.weight = nn.Parameter(torch.empty(n_generators, dim, dim))
         self.reset_parameters()
         self.register_buffer("warm", start_vectors(n_generators, dim, self.weight))
@@ -28,6 +35,13 @@ class Dense(Algebra):
     def reset_parameters(self) -> None:
         """A matrix of independent normal numbers with deviation sigma has a norm of about 2 sigma sqrt(M)."""
         nn.init.normal_(self.weight, std=self.scale / (2 * self.dim**0.5))
+        if self.frequencies:
+            planes = self.dim // 2
+            speeds = (plane_speeds(planes, self.frequencies) * self.turn).to(self.weight)
+            even, odd = 2 * torch.arange(planes), 2 * torch.arange(planes) + 1
+            with torch.no_grad():
+                self.weight.zero_()
+                self.weight[:, odd, even], self.weight[:, even, odd] = speeds, -speeds
 
     @torch.no_grad()
     def norms(self, generators: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ class Skew(Dense):
     """L_k = (A_k - A_k^T) / sqrt 2; the exponential by a Chebyshev series."""
 
     kind: Kind = "skew"
+    turn = 0.5**0.5
 
     @property
     def generators(self) -> Tensor:
