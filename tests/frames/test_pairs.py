@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler, make_frames
 from lie_ssl.frames.loader import endless_loader, pair_loader
-from lie_ssl.frames.pairs import PairBatch, wrapped
+from lie_ssl.frames.pairs import Deltas, PairBatch, pose_kinds, wrapped
 from tests.conftest import tiny_config
 
 
@@ -130,6 +130,42 @@ def test_free_rotations_and_factors_have_deltas_of_their_own(tmp_path: Path) -> 
             hue = wrapped(b["hue"].iloc[k] - a["hue"].iloc[k])
             scale = np.log(b["scale"].iloc[k] / a["scale"].iloc[k])
             assert batch.delta[k] == pytest.approx([angle, hue, scale], abs=1e-4)
+
+
+def test_every_kind_of_pose_can_be_a_factor_of_its_own(tiny: FrameSet) -> None:
+    kinds = pose_kinds(tiny.index)
+    assert kinds == ("2d", "3d")
+    joint = PairSampler(tiny.index, batch_size=6, passes=30)
+    split = PairSampler(tiny.index, batch_size=6, passes=30, kinds=kinds)
+    assert joint.deltas.factors == ("pose",)
+    assert joint.deltas.kinds == ()
+    assert split.deltas.factors == split.deltas.kinds == kinds
+    seen = set()
+    for together, apart in zip(joint, split, strict=True):
+        assert np.array_equal(together.first, apart.first)  # the same pairs
+        assert np.array_equal(together.second, apart.second)
+        assert together.delta.shape == (6, 1)
+        assert apart.delta.shape == (6, 2)
+        assert apart.delta.dtype == np.float32
+        for row, own, delta in zip(apart.first, together.delta[:, 0], apart.delta, strict=True):
+            kind = tiny.index.loc[row, "pose"]
+            seen.add(kind)
+            assert delta.tolist() == [own if kind == k else 0 for k in kinds]
+    assert seen == set(kinds)
+
+
+def test_kinds_stand_before_the_other_factors_in_the_order_that_is_asked(tmp_path: Path) -> None:
+    config = tiny_config(poses=("2d", "so3"), rotations=8, instances=4, hue=(0, 360))
+    index = make_frames(config, tmp_path / "d", workers=1).index
+    assert pose_kinds(index) == ("2d", "so3")
+    joint, deltas = Deltas(index), Deltas(index, ("so3", "3d", "2d"))
+    assert deltas.factors == ("so3", "3d", "2d", "hue")
+    for kind, column in (("so3", 0), ("2d", 2)):
+        rows = index.index[index["pose"] == kind].to_numpy()[:8]
+        expected = np.zeros((7, 4), np.float32)
+        expected[:, [column, 3]] = joint(rows[:-1], rows[1:])
+        assert np.array_equal(deltas(rows[:-1], rows[1:]), expected)
+        assert expected[:, column].any()
 
 
 def test_bad_samplers(tiny: FrameSet, tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
-"""One process at a time may write into a data set's folder."""
+"""One process at a time may write into a folder."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,10 +14,33 @@ from lie_ssl.errors import UserError
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
     """Holds `.lock` in the folder; the operating system lets go of it when the process dies, even by kill -9."""
+    with try_lock(folder) as held:
+        if not held:
+            raise UserError(f"another process is writing to {folder}; wait for it or choose another folder")
+        yield
+
+
+@contextmanager
+def patient_lock(folder: Path, seconds: float = 60.0) -> Iterator[None]:
+    """The same, but waits for a holder that needs it for a moment only."""
+    end = time.monotonic() + seconds
+    while True:
+        with try_lock(folder) as held:
+            if held:
+                yield
+                return
+        if time.monotonic() > end:
+            raise UserError(f"another process has held {folder} for {seconds:g} seconds; end it and try again")
+        time.sleep(0.05)
+
+
+@contextmanager
+def try_lock(folder: Path) -> Iterator[bool]:
+    """Whether the lock could be had; it is held until the end of the block."""
     try:
         import fcntl
     except ImportError:  # no such locks on Windows: two writers are then the user's care
-        yield
+        yield True
         return
     path = folder / ".lock"
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -26,9 +50,10 @@ def folder_lock(folder: Path) -> Iterator[None]:
             # The holder before us may have taken the file away between our open and our lock.
             if path.stat().st_ino != os.fstat(handle).st_ino:
                 raise BlockingIOError
-        except OSError as error:
-            raise UserError(f"another process is writing to {folder}; wait for it or choose another folder") from error
-        yield
+        except OSError:
+            yield False
+            return
+        yield True
         path.unlink(missing_ok=True)
     finally:
         os.close(handle)

@@ -33,7 +33,7 @@ class PairBatch:
 
     first: Rows  # (B,)
     second: Rows  # (B,)
-    delta: NDArray[np.float32]  # (B, F): pose in radians, then each varied factor
+    delta: NDArray[np.float32]  # (B, F): pose in radians (or every kind of pose), then each varied factor
     paired: NDArray[np.bool_]  # (B,)
 
 
@@ -43,16 +43,27 @@ def wrapped(degrees: NDArray[np.float64]) -> NDArray[np.float64]:
     return radians
 
 
-class Deltas:
-    """How far apart frames are, factor by factor: pose first, then every factor that varies in the data set."""
+def pose_kinds(index: pd.DataFrame) -> tuple[str, ...]:
+    """The kinds of pose in a data set."""
+    return tuple(sorted(set(index["pose"])))
 
-    def __init__(self, index: pd.DataFrame) -> None:
+
+class Deltas:
+    """How far apart frames are, factor by factor: pose first, then every factor that varies in the data set.
+
+    With `kinds` (those of :func:`pose_kinds`) every kind of pose is a factor of its own: a turn in the plane of the
+    picture and a turn in space are then moves of two groups.
+    """
+
+    def __init__(self, index: pd.DataFrame, kinds: Sequence[str] = ()) -> None:
         self._rows = index.index
-        self.factors = ("pose", *(f for f in FACTORS if index[f].nunique() > 1))
+        self.kinds = tuple(kinds)
+        others = tuple(f for f in FACTORS if index[f].nunique() > 1)
+        self.factors = (*(self.kinds or ("pose",)), *others)
         self._kind = index["pose"].to_numpy(str)
         self._angle = index["angle"].to_numpy(np.float64)
         self._rotation = np.stack(index["rotation"].to_list()).reshape(-1, 3, 3).astype(np.float64)
-        self._values = {f: index[f].to_numpy(np.float64) for f in self.factors[1:]}
+        self._values = {f: index[f].to_numpy(np.float64) for f in others}
 
     def __call__(self, first: Rows, second: Rows) -> NDArray[np.float32]:
         """(B,), (B,) rows -> (B, F). Angles in radians, wrapped; free rotations by their geodesic angle; sizes by the
@@ -64,6 +75,8 @@ class Deltas:
             relative = np.einsum("bij,bkj->bik", self._rotation[second], self._rotation[first])
             cosine = (np.trace(relative, axis1=1, axis2=2) - 1) / 2
             columns[0] = np.where(free, np.arccos(np.clip(cosine, -1, 1)), columns[0])
+        if self.kinds:
+            columns = [np.where(self._kind[first] == kind, columns[0], 0.0) for kind in self.kinds]
         for factor, values in self._values.items():
             if factor == "scale":
                 columns.append(np.log(values[second] / values[first]))
@@ -97,7 +110,7 @@ class PairSampler:
     """Batches of pairs, epoch by epoch.
 
     An epoch shows every instance `passes` times, each time with a fresh pair. `batch_size` is the joined batch of all
-    ranks; each rank takes its own `batch_size / world_size` of it.
+    ranks; each rank takes its own `batch_size / world_size` of it. `kinds` makes kinds of pose factors of their own.
     """
 
     def __init__(
@@ -110,6 +123,7 @@ class PairSampler:
         diverse: float = 0.5,
         passes: int = 1,
         singles: bool = True,
+        kinds: Sequence[str] = (),
         drop_last: bool = True,
         rank: int = 0,
         world_size: int = 1,
@@ -134,7 +148,7 @@ class PairSampler:
                 f"a batch of {batch_size} is more than the {len(self.instances)} instances x {passes} passes of an "
                 "epoch; take a smaller batch, more passes, or drop_last=False"
             )
-        self.deltas = Deltas(index)
+        self.deltas = Deltas(index, kinds)
         self.batch_size, self.seed, self.passes, self.drop_last = batch_size, seed, passes, drop_last
         self.rank, self.world_size = rank, world_size
         self.epoch = 0
