@@ -109,11 +109,21 @@ def test_equals_timm_on_normalised_images() -> None:
     torch.testing.assert_close(made(images()), reference((images() - 0.5) / 0.5))
 
 
-def test_resnet_mini_has_stride_two_from_48_pixels_on() -> None:
+def test_resnet_mini_has_stride_two_from_32_pixels_on() -> None:
     maps = {
-        size: encoder("resnet_mini", size).body.forward_features(images(size)).shape[2] for size in (32, 40, 48, 64)
+        size: encoder("resnet_mini", size).body.forward_features(images(size)).shape[2] for size in (16, 31, 32, 48, 64)
     }
-    assert maps == {32: 4, 40: 5, 48: 3, 64: 4}
+    assert maps == {16: 2, 31: 4, 32: 2, 48: 3, 64: 4}
+
+
+def test_resnet_mini_keeps_the_channels_of_a_place_side_by_side() -> None:
+    made = encoder("resnet_mini", 32)
+    weights = [p for p in made.parameters() if p.ndim == 4]
+    assert len(weights) > 8
+    assert all(w.is_contiguous(memory_format=torch.channels_last) for w in weights)
+    plain = encoder("resnet_mini", 32).to(memory_format=torch.contiguous_format)
+    plain.load_state_dict(made.state_dict())
+    torch.testing.assert_close(made(images(32)), plain(images(32)))
 
 
 @pytest.mark.parametrize(

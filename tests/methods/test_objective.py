@@ -13,6 +13,7 @@ from lie_ssl.methods.objective import ObjectiveConfig, OperatorConfig
 from lie_ssl.methods.pair_model import build_operator
 
 FIXED = OperatorConfig(fixed=4)
+FACTORS = ("pose", "hue", "scale")
 
 
 @pytest.mark.parametrize(
@@ -57,6 +58,9 @@ def test_refused_objectives(settings: dict[str, Any], words: str) -> None:
 REFUSED_OPERATORS: list[tuple[dict[str, Any], str]] = [
     ({"generators": ()}, "every factor needs at least one"),
     ({"generators": (4, 0)}, "every factor needs at least one"),
+    ({"sees": ()}, "sees is .., but its words can be pair, source, delta, linear"),
+    ({"sees": ("pair", "future")}, "sees is .'pair', 'future'., but its words can be"),
+    ({"sees": "pair"}, "sees is pair, but its words can be"),
     ({"algebra": "heisenberg"}, "algebra is 'heisenberg', but there are general, skew"),
     *(({name: -1}, f"operator.{name} is -1") for name in ("fixed", "hidden", "max_norm", "scale", "rank")),
     ({"block_size": -1}, "operator.block_size is -1"),
@@ -71,29 +75,48 @@ def test_refused_operators(settings: dict[str, Any], words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "factors", "words"),
+    ("settings", "count", "words"),
     [
         ({"fixed": 16}, 1, "does not fit an embedding of 16: fixed is 16"),
-        ({"generators": (2, 2)}, 3, "has 2 numbers, but the data set varies in 3 factors"),
-        ({"sees": "future"}, 1, "sees is 'future'"),
-        ({"rank": 2}, 1, "does not fit an embedding of 16"),  # general generators have no rank
+        ({"generators": (2, 2)}, 3, "generators has 2 entries, but the data set varies in pose, hue, scale$"),
+        ({"sees": ("pair", "linear")}, 3, "sees has 2 entries, but the data set varies in pose, hue, scale$"),
+        ({"sees": ("pair", "linear")}, 1, "sees has 2 entries, but the data set varies in pose$"),
+        ({"rank": 2}, 1, "does not fit an embedding of 16: the algebra 'general' has no setting 'rank'"),
+        ({"algebra": "block", "sees": ("linear",), "frequencies": (1.0,)}, 1, "'block' has no setting 'frequencies'"),
+        ({"algebra": "low_rank", "sees": ("linear",), "frequencies": (1.0,)}, 2, "'low_rank' has no .* 'frequencies'"),
+        ({"standardised": ("pose",)}, 1, "does not fit an embedding of 16: standardised dimensions need a centre"),
         ({"algebra": "block", "block_size": 17}, 1, "does not fit an embedding of 16"),
         ({"split_factors": True, "fixed": 14}, 3, "cannot be split over 3 factors"),
     ],
 )
-def test_operators_that_do_not_fit(settings: dict[str, Any], factors: int, words: str) -> None:
+def test_operators_that_do_not_fit(settings: dict[str, Any], count: int, words: str) -> None:
     with pytest.raises(UserError, match=words) as error:
-        build_operator(16, OperatorConfig(**settings), factors)
+        build_operator(16, OperatorConfig(**settings), FACTORS[:count])
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("algebra", list(ALGEBRAS))
 def test_settings_reach_the_operator(algebra: Any) -> None:
-    operator = build_operator(16, OperatorConfig(algebra=algebra, fixed=4, generators=(2,), max_norm=0.5), 3)
+    operator = build_operator(16, OperatorConfig(algebra=algebra, fixed=4, generators=(2,), max_norm=0.5), FACTORS)
     assert operator.counts == (2, 2, 2)  # one number serves every factor
     assert (operator.dim, operator.fixed) == (16, 4)
     assert all(isinstance(a, ALGEBRAS[algebra]) for a in operator.algebras)
     assert all(c.max_norm == 0.5 for c in operator.coordinates)
-    low = build_operator(16, OperatorConfig(algebra="low_rank", rank=3, generators=(1, 2), hidden=7), 2)
+    low = build_operator(16, OperatorConfig(algebra="low_rank", rank=3, generators=(1, 2), hidden=7), FACTORS[:2])
     assert low.counts == (1, 2)
     assert low.coordinates[0].layers[0].out_features == 7  # type: ignore[index, union-attr]
+
+
+def test_words_for_each_factor_reach_the_operator() -> None:
+    config = OperatorConfig(
+        generators=(1,), algebra="commuting", sees=("linear", "pair"), frequencies=(1.0, 2.0), split_factors=True,
+        centred=True, standardised=("3d",),
+    )  # fmt: skip
+    operator = build_operator(16, config, ("2d", "3d"))
+    assert [c.sees for c in operator.coordinates] == ["linear", "pair"]
+    assert operator.algebras[0].speed.tolist() == [[1, 2, 1, 2]]  # type: ignore[operator, union-attr]
+    assert operator.centre.shape == (16,)
+    assert operator.standardised == (False, True)
+    single = build_operator(16, OperatorConfig(sees=("linear",)), FACTORS)
+    assert [c.sees for c in single.coordinates] == ["linear"] * 3
+    assert not single.centred

@@ -135,7 +135,7 @@ def test_diagnostics_are_logged_and_a_collapse_is_said(tiny: FrameSet, tmp_path:
     assert not any("warning" in text for text in sound.said)
     config = tiny_run(
         tiny, "simclr", "lie", optim__steps=2, optim__operator_lr=1e-9, log__check_every=1,
-        objective__operator__scale=1e-9,
+        objective__operator__scale=1e-9, objective__operator__frequencies=(),
     )  # fmt: skip
     out = pretrain(config, tmp_path / "still", still)
     found = rows(out / "checks.csv")

@@ -52,8 +52,11 @@ def test_the_folder_holds_everything(run: Path) -> None:
     )  # fmt: skip
     assert card["seconds"] > 0
     t, delta = read_coordinates(run)
-    assert (t.shape, delta.shape) == ((64, 4), (64, 1))
-    assert bool(torch.isfinite(t).all())
+    assert card["factors"] == ["2d", "3d"]
+    assert torch.equal(t, delta)  # linear coordinates
+    assert t.shape == (64, 2)
+    assert ((t != 0).sum(dim=1) == 1).all()  # every pair is of one kind
+    assert (t != 0).any(dim=0).all()
 
 
 @pytest.mark.parametrize("name", ["run", "residual"])
@@ -69,8 +72,10 @@ def test_weights_are_those_of_the_checkpoint(name: str, request: pytest.FixtureR
     assert found.shape == (3, 128)
     assert torch.equal(found, embed_frames(loaded.encoder, tiny, [0, 5, 7]))
     z, z_next = found[:1], found[1:2]
-    moved = loaded.operator(z, loaded.operator.infer(z, z_next, torch.tensor([0.5])))
+    moved = loaded.operator(z, loaded.operator.infer(z, z_next, torch.tensor([[0.5, 0.0]])))
     assert moved.shape == z.shape
+    assert loaded.operator.centre.any()  # it was kept up in training
+    assert int(loaded.operator.centre_updates) > 0
 
 
 def test_pictures_of_every_kind_give_the_same(run: Path, tiny: FrameSet) -> None:

@@ -20,7 +20,9 @@ from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.methods.pair_model import PairModel
 from lie_ssl.training import module
-from lie_ssl.training.config import OptimConfig, PretrainConfig
+from lie_ssl.training.config import OptimConfig, PretrainConfig, kinds_of
+from lie_ssl.training.coordinates import read_coordinates
+from lie_ssl.training.folder import read_run_card
 from lie_ssl.training.lars import LARS
 from lie_ssl.training.loading import load
 from lie_ssl.training.model import build_model
@@ -282,3 +284,26 @@ def test_the_same_config_gives_the_same_weights(tiny: FrameSet, tmp_path: Path) 
     assert differences(a, b) == []
     with pytest.raises(StopError):
         pretrain(replace(config, seed=1), tmp_path / "c", Notes(stop=1))
+
+
+def test_kinds_of_pose_are_factors_where_the_run_asks_for_it(tiny: FrameSet, tmp_path: Path) -> None:
+    by_kind, plain = tiny_run(tiny, "simclr", "lie"), tiny_run(tiny, "simclr", "literal")
+    assert by_kind.objective.by_kind
+    assert kinds_of(by_kind, tiny) == ("2d", "3d")
+    assert kinds_of(plain, tiny) == ()
+    assert by_kind.digest() != replace(by_kind, objective=replace(by_kind.objective, by_kind=False)).digest()
+    run = pretrain(replace(plain, optim=OptimConfig(steps=1, batch=8)), tmp_path / "plain")
+    assert read_run_card(run)["factors"] == ["pose"]
+    t, delta = read_coordinates(run)
+    assert (t.shape, delta.shape) == ((64, 4), (64, 1))
+    assert torch.isfinite(t).all()
+    assert load(run).operator is not None
+
+
+def test_the_lie_arm_has_a_relative_term_and_no_contrast_of_moves(tiny: FrameSet) -> None:
+    objective = tiny_run(tiny, "mae", "lie").objective
+    assert (objective.lie, objective.coordinates) == (0, 0)
+    assert objective.euclidean > 0
+    assert objective.relative
+    off = tiny_run(tiny, "mae", "lie_off").objective
+    assert off == replace(objective, euclidean=0.0)

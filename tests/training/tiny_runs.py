@@ -64,6 +64,9 @@ class Notes:
         if done == self.stop:
             raise StopError
 
+    def busy(self, what: str) -> None:
+        pass
+
     def say(self, text: str) -> None:
         self.said.append(text)
 

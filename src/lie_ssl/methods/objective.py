@@ -29,14 +29,21 @@ class OperatorConfig:
     """exp is the group; for ablations, identity moves nothing, and mlp is a plain network of z and t."""
     fixed: int = 0
     """How many leading dimensions of the embedding the group leaves alone."""
-    sees: Sees = "pair"
-    """What the network that infers t sees: both embeddings, the first one, or the difference of the poses only."""
+    sees: tuple[Sees, ...] = ("pair",)
+    """What the network that infers t sees: both embeddings, the first one, or the difference of the poses only; linear
+    has no network, t is that difference. A single word serves every factor."""
     hidden: int = 0
     """Width of that network; 0 takes the size of the embedding."""
     max_norm: float = 0.0
     """Bound on the length of t for each factor; 0 for none."""
     split_factors: bool = False
     """Give every factor its own share of the moved dimensions."""
+    frequencies: tuple[float, ...] = ()
+    """Start the generators of linear factors as plane rotations with these speeds."""
+    centred: bool = False
+    """Let the group act about the mean of the moved part in place of the origin."""
+    standardised: tuple[str, ...] = ()
+    """Factors (pose, or 2d and 3d with by_kind) whose centred group acts on dimensions of equal spread."""
     scale: float = 0.0
     """Size of the generators at the start; 0 takes the algebra's own."""
     rank: int = 0
@@ -49,6 +56,8 @@ class OperatorConfig:
             raise UserError(f"generators is {self.generators}, but every factor needs at least one")
         if self.algebra not in ALGEBRAS:
             raise UserError(f"algebra is {self.algebra!r}, but there are {', '.join(ALGEBRAS)}")
+        if not self.sees or any(word not in get_args(Sees) for word in self.sees):
+            raise UserError(f"sees is {self.sees}, but its words can be {', '.join(get_args(Sees))}")
         if self.action not in get_args(Action):
             raise UserError(f"action is {self.action!r}, but it can be {', '.join(get_args(Action))}")
         for name in ("fixed", "hidden", "max_norm", "scale", "rank", "block_size"):
@@ -84,6 +93,10 @@ class ObjectiveConfig:
     """Whether z is a negative of its own z^g."""
     singles: bool = True
     """Whether instances seen in one pose only are negatives too."""
+    relative: bool = False
+    """Measure the squared distance against the lengths of the two vectors, seen from the centre."""
+    by_kind: bool = False
+    """Count every kind of pose (2d, 3d) as a factor of its own, with generators of its own."""
     detach_fixed: bool = False
     """Keep the gradients of the Lie terms out of the fixed part."""
     operator: OperatorConfig = field(default_factory=OperatorConfig)

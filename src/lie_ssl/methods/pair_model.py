@@ -5,7 +5,7 @@ Shape letters: B batch, C channels, H height, W width, F factors, M embedding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ class PairOutput(NamedTuple):
 class PairModel(nn.Module):
     """L = w_ssl (L_ssl(x) + L_ssl(x')) + what the weights of the objective ask for beside it."""
 
-    def __init__(self, method: Method, objective: ObjectiveConfig, n_factors: int = 1) -> None:
+    def __init__(self, method: Method, objective: ObjectiveConfig, factors: Sequence[str] = ("pose",)) -> None:
         super().__init__()
         self.method, self.objective = method, objective
         dim = method.encoder.dim
@@ -42,7 +42,7 @@ class PairModel(nn.Module):
             if objective.frames > 0:
                 self.frames_loss = FramesLoss(dim, temperature=objective.temperature, batch_norm=objective.batch_norm)
             if objective.moves:
-                self.lie_loss = build_lie_loss(dim, objective, n_factors)
+                self.lie_loss = build_lie_loss(dim, objective, factors)
 
     @property
     def operator(self) -> LieOperator | None:
@@ -111,10 +111,10 @@ class PairModel(nn.Module):
                 yield from (p for p in module.parameters() if id(p) not in encoder)
 
 
-def build_lie_loss(dim: int, objective: ObjectiveConfig, n_factors: int) -> LieLoss:
+def build_lie_loss(dim: int, objective: ObjectiveConfig, factors: Sequence[str]) -> LieLoss:
     """The operator and its loss for embeddings of the given size."""
     return LieLoss(
-        build_operator(dim, objective.operator, n_factors),
+        build_operator(dim, objective.operator, factors),
         lie=objective.lie,
         euclidean=objective.euclidean,
         coordinates=objective.coordinates,
@@ -124,23 +124,29 @@ def build_lie_loss(dim: int, objective: ObjectiveConfig, n_factors: int) -> LieL
         batch_norm=objective.batch_norm,
         own_negative=objective.own_negative,
         detach_fixed=objective.detach_fixed,
+        relative=objective.relative,
     )
 
 
-def build_operator(dim: int, config: OperatorConfig, n_factors: int) -> LieOperator:
+def build_operator(dim: int, config: OperatorConfig, factors: Sequence[str]) -> LieOperator:
     """The operator; what does not fit the embedding or the data set is said in one sentence."""
+    n_factors = len(factors)
     counts = config.generators * n_factors if len(config.generators) == 1 else config.generators
-    if len(counts) != n_factors:
-        raise UserError(
-            f"objective.operator.generators has {len(counts)} numbers, but the data set varies in {n_factors} factors"
-        )
+    sees = config.sees * n_factors if len(config.sees) == 1 else config.sees
+    for name, found in (("generators", counts), ("sees", sees)):
+        if len(found) != n_factors:
+            raise UserError(
+                f"objective.operator.{name} has {len(found)} entries, but the data set varies in {', '.join(factors)}"
+            )
+    standardised = [name in config.standardised for name in (factors if config.split_factors else factors[:1])]
     settings: dict[str, Any] = {
         name: getattr(config, name) for name in ("scale", "rank", "block_size") if getattr(config, name) > 0
     }
     try:
         return LieOperator(
-            dim, counts, algebra=config.algebra, fixed=config.fixed, sees=config.sees, hidden=config.hidden or None,
-            max_norm=config.max_norm or None, split_factors=config.split_factors, action=config.action, **settings,
+            dim, counts, algebra=config.algebra, fixed=config.fixed, sees=sees, hidden=config.hidden or None,
+            max_norm=config.max_norm or None, split_factors=config.split_factors, action=config.action,
+            frequencies=config.frequencies, centred=config.centred, standardised=standardised, **settings,
         )  # fmt: skip
     except (ValueError, TypeError) as error:
         raise UserError(f"objective.operator does not fit an embedding of {dim}: {error}") from error

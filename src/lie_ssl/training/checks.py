@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -13,12 +14,13 @@ from torch import distributed as dist
 from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.frames.loader import to_tensor
 from lie_ssl.frames.pairs import seen_instances
+from lie_ssl.lie import LieOperator
 from lie_ssl.lie.diagnostics import diagnose
 from lie_ssl.lie.gather import is_distributed
 from lie_ssl.methods.features import embed_frames, knn_accuracy, to_float
 from lie_ssl.methods.pair_model import PairModel
 
-BANK, QUERIES, PAIRS = 2000, 1000, 256
+BANK, QUERIES, PAIRS, CALIBRATION = 2000, 1000, 256, 512
 
 
 class Checks:
@@ -29,7 +31,10 @@ class Checks:
     of training instances stand in, and there is no k-NN accuracy; nor is there one for a single class.
     """
 
-    def __init__(self, frames: FrameSet, batch: int, diverse: float, seed: int, rank: int = 0, world: int = 1) -> None:
+    def __init__(
+        self, frames: FrameSet, batch: int, diverse: float, seed: int, rank: int = 0, world: int = 1,
+        kinds: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         self.frames = frames
         random = np.random.default_rng((seed, 1))
         self.split = "validation" if "validation" in set(frames.index["split"]) else "train"
@@ -41,19 +46,38 @@ class Checks:
         self.bank = np.sort(random.permutation(bank)[:BANK])
         self.queries = np.sort(random.permutation(own.index.to_numpy())[:QUERIES])
         self.knn = self.split == "validation" and len(frames.classes) > 1
-        self.pairs = validation_pairs(own, batch, diverse, seed, rank, world)
+        self.known = PairSampler(
+            frames.index,
+            batch_size=CALIBRATION,
+            seed=seed,
+            diverse=diverse,
+            singles=False,
+            kinds=kinds,
+            drop_last=False,
+        )
+        self.pairs = validation_pairs(own, batch, diverse, seed, rank, world, kinds)
 
     @torch.no_grad()
     def run(self, model: PairModel) -> dict[str, float]:
-        """Every process must call it; the numbers are the same in all of them."""
+        """Every process must call it; the numbers are the same in all of them. A centred operator is calibrated first:
+        it is the only part of the model that a check changes."""
         model.eval()
         try:
+            if model.operator is not None and model.operator.centred:
+                self._calibrate(model, model.operator)
             result = {"knn": self._knn(model)} if self.knn else {}
             if model.objective.pairs and self.pairs is not None:
                 result |= self._pairs(model, self.pairs)
         finally:
             model.train()
         return result
+
+    def _calibrate(self, model: PairModel, operator: LieOperator) -> None:
+        """Centre and spread as the encoder has them now, in eval mode, on pairs that training may see."""
+        batch = next(iter(self.known))
+        rows = np.concatenate([batch.first, batch.second])
+        z, z_next = embed_frames(model.method.encoder, self.frames, rows).to(_device(model)).chunk(2)
+        operator.calibrate(z, z_next, torch.from_numpy(batch.delta).to(z.device))
 
     def _knn(self, model: PairModel) -> float:
         accuracy = torch.zeros(())
@@ -82,7 +106,7 @@ class Checks:
 
 
 def validation_pairs(
-    own: pd.DataFrame, batch: int, diverse: float, seed: int, rank: int, world: int
+    own: pd.DataFrame, batch: int, diverse: float, seed: int, rank: int, world: int, kinds: Sequence[str] = ()
 ) -> PairSampler | None:
     """Pairs of the given frames, the same at every check; None where no instance has two poses."""
     flat = own[own["pose"] == "2d"]
@@ -96,8 +120,8 @@ def validation_pairs(
         return None
     passes = max(1, round(PAIRS / instances))
     return PairSampler(
-        index, batch_size=size, seed=seed, split=split, diverse=diverse, passes=passes, singles=False, rank=rank,
-        world_size=world,
+        index, batch_size=size, seed=seed, split=split, diverse=diverse, passes=passes, singles=False, kinds=kinds,
+        rank=rank, world_size=world,
     )  # fmt: skip
 
 

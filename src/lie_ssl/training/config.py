@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet
+from lie_ssl.frames.pairs import pose_kinds
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.methods.mae import MAEConfig
 from lie_ssl.methods.method import MethodConfig
@@ -138,6 +140,11 @@ class PretrainConfig:
         """Twelve hex digits, equal for configs that learn the same."""
         plain = {k: v for k, v in to_plain(self).items() if k not in HOW_NOT_WHAT}
         return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def kinds_of(config: PretrainConfig, frames: FrameSet) -> tuple[str, ...]:
+    """The kinds of pose that count as factors of their own in a run: all of the data set's, or none."""
+    return pose_kinds(frames.index) if config.objective.by_kind else ()
 
 
 def read_config(values: Mapping[str, Any], where: str = "config") -> PretrainConfig:

@@ -14,7 +14,7 @@ from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.frames.pairs import seen_instances
 from lie_ssl.methods.features import embed_frames
 from lie_ssl.methods.pair_model import PairModel
-from lie_ssl.training.config import PretrainConfig
+from lie_ssl.training.config import PretrainConfig, kinds_of
 from lie_ssl.training.folder import COORDINATES
 
 MOST = 4096
@@ -28,7 +28,7 @@ def store_coordinates(folder: Path, model: PairModel, frames: FrameSet, config: 
     varied = sum(bool(i.kinds) for i in seen_instances(frames.index, "train", config.diverse))
     sampler = PairSampler(
         frames.index, batch_size=256, seed=config.seed, diverse=config.diverse, passes=-(-MOST // varied),
-        singles=False, drop_last=False,
+        singles=False, drop_last=False, kinds=kinds_of(config, frames),
     )  # fmt: skip
     ts: list[Tensor] = []
     deltas: list[Tensor] = []

@@ -22,7 +22,7 @@ from lie_ssl.frames.card import CARD
 from lie_ssl.frames.pairs import Deltas
 from lie_ssl.frames.shards import write_whole
 from lie_ssl.plain import to_plain
-from lie_ssl.training.config import HOW_NOT_WHAT, PretrainConfig, load_config
+from lie_ssl.training.config import HOW_NOT_WHAT, PretrainConfig, kinds_of, load_config
 
 CONFIG = "config.json"
 COORDINATES = "coordinates.safetensors"
@@ -108,7 +108,7 @@ def first_card(config: PretrainConfig, frames: FrameSet, encoder: Any, device: s
         "classes": frames.classes,
         "size": frames.size,
         "channels": frames.channels,
-        "factors": list(Deltas(frames.index).factors),
+        "factors": list(Deltas(frames.index, kinds_of(config, frames)).factors),
         "dim": encoder.dim,
         "pool": encoder.pool if encoder.is_vit else "auto",  # the setting that builds it again
         "weights": None if report is None else str(report),

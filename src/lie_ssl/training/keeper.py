@@ -24,6 +24,8 @@ class Watcher(Protocol):
 
     def step(self, done: int, total: int, loss: float) -> None: ...
 
+    def busy(self, what: str) -> None: ...
+
     def say(self, text: str) -> None: ...
 
 
@@ -31,6 +33,9 @@ class Silent:
     """Nobody."""
 
     def step(self, done: int, total: int, loss: float) -> None:
+        pass
+
+    def busy(self, what: str) -> None:
         pass
 
     def say(self, text: str) -> None:

@@ -57,7 +57,7 @@ def load(run: Path | str, which: Which = "last") -> Loaded:
     config = load_config(path / CONFIG)
     # The checkpoint holds all weights; the file they first came from need not be here any more.
     encoder = replace(config.encoder, weights="", layout="auto", allow=(), parts=(), pool=card["pool"])
-    model = build_model(replace(config, encoder=encoder), card["size"], card["channels"], len(card["factors"]))
+    model = build_model(replace(config, encoder=encoder), card["size"], card["channels"], card["factors"])
     if which not in ("last", "best"):
         raise UserError(f"there is no checkpoint {which!r}; there are last and best")
     checkpoint = read_checkpoint(path / (LAST if which == "last" else BEST))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 
 from lie_ssl.errors import UserError
@@ -14,7 +16,7 @@ from lie_ssl.methods.weights import load_weights
 from lie_ssl.training.config import PretrainConfig
 
 
-def build_model(config: PretrainConfig, size: int, channels: int, n_factors: int = 1) -> PairModel:
+def build_model(config: PretrainConfig, size: int, channels: int, factors: Sequence[str] = ("pose",)) -> PairModel:
     """For frames of the given size; the same seed gives the same encoder and heads in every arm."""
     for name, found in (("image_size", size), ("channels", channels)):
         if (given := getattr(config.encoder, name)) not in (0, found):
@@ -28,7 +30,7 @@ def build_model(config: PretrainConfig, size: int, channels: int, n_factors: int
         method = create_method(encoder, config.method)
         if config.encoder.parts:
             load_parts(encoder, method, config.encoder)
-        return PairModel(method, config.objective, n_factors)
+        return PairModel(method, config.objective, factors)
 
 
 def load_parts(encoder: Encoder, method: Method, config: EncoderConfig) -> None:

@@ -22,12 +22,11 @@ from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.frames.card import CARD
 from lie_ssl.frames.loader import endless_loader
 from lie_ssl.frames.lock import folder_lock
-from lie_ssl.frames.pairs import Deltas
 from lie_ssl.methods.pair_model import PairModel
 from lie_ssl.training.batchnorm import convert_batchnorm
 from lie_ssl.training.checkpoints import LAST, WholeCheckpoints, read_checkpoint
 from lie_ssl.training.checks import Checks
-from lie_ssl.training.config import PretrainConfig
+from lie_ssl.training.config import PretrainConfig, kinds_of
 from lie_ssl.training.coordinates import store_coordinates
 from lie_ssl.training.folder import check_run, first_card, read_run_card, write_config, write_run_card
 from lie_ssl.training.keeper import Keeper, Silent, Watcher
@@ -47,12 +46,13 @@ def pretrain(config: PretrainConfig, out: Path | str, watcher: Watcher | None = 
     frames = FrameSet(config.data)
     sampler = PairSampler(
         frames.index, batch_size=config.optim.batch, seed=config.seed, diverse=config.diverse,
-        passes=passes_needed(frames, config.optim.batch), rank=rank, world_size=world,
+        passes=passes_needed(frames, config.optim.batch), kinds=kinds_of(config, frames),
+        rank=rank, world_size=world,
     )  # fmt: skip
     if check_run(out, config, frames):
         watcher.say(f"{out} is finished")
         return out
-    model = build_model(config, frames.size, frames.channels, len(Deltas(frames.index).factors))
+    model = build_model(config, frames.size, frames.channels, sampler.deltas.factors)
     if config.start and not (out / LAST).exists():
         watcher.say(start_from(model, config))
     if world > 1:
@@ -88,7 +88,7 @@ def fit(
     first, step = (done["lie_ssl"]["batches"], done["global_step"]) if done else (0, 0)
     if done:
         watcher.say(f"going on at step {step:,}")
-    checks = Checks(frames, config.optim.batch, config.diverse, config.seed, rank, world)
+    checks = Checks(frames, config.optim.batch, config.diverse, config.seed, rank, world, kinds_of(config, frames))
     keeper = Keeper(out, config, checks, watcher, resumed_at=step)
     module = Pretraining(model, config)
     loader = endless_loader(frames, sampler, first, config.workers)
