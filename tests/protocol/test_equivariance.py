@@ -111,6 +111,34 @@ def test_a_true_group_is_found_and_carries_over(index: pd.DataFrame, moves: Move
     assert not leaks(found, chance(8))
 
 
+@pytest.mark.parametrize("kind", ["2d", "3d"])
+def test_each_kind_of_pose_is_found_in_its_own_dimensions(index: pd.DataFrame, kind: str) -> None:
+    """Two groups about a centre, one for each kind; the share of the other kind is noise, frame by frame."""
+    operator = LieOperator(
+        14, (1, 1), fixed=2, sees="linear", algebra="commuting", frequencies=(1, 2, 3), split_factors=True, centred=True
+    )
+    operator.centre.normal_(generator=torch.Generator().manual_seed(3))
+    numbers = index.groupby(["class", "instance"]).ngroup().to_numpy()
+    random = torch.Generator().manual_seed(0)
+    start = torch.randn(int(numbers.max()) + 1, 14, generator=random)[torch.tensor(numbers)]
+    deltas = Deltas(index, ("2d", "3d"))
+    turns = torch.tensor(np.radians(index["angle"].to_numpy()), dtype=torch.float32)
+    column = ["2d", "3d"].index(kind)
+    t = torch.zeros(len(index), 2)
+    t[:, column] = turns
+    z = operator(start, t).detach()
+    noise = slice(8, 14) if kind == "2d" else slice(2, 8)
+    z[:, noise] = 10 * torch.randn(len(index), 6, generator=random)
+    moves = draw_moves(distinct(index, kind), pairs=10)
+    own = operator.moved_dims(torch.from_numpy(deltas(moves.source, moves.target)))
+    assert own.tolist() == (list(range(2, 8)) if kind == "2d" else list(range(8, 14)))
+    found = retrieve(operator, moves, table(z), deltas, own)
+    assert (found.mrr, found.mrr_transfer, found.hit1) == (1, 1, 1)
+    assert found.relative_error < 1e-4
+    whole = retrieve(operator, moves, table(z), deltas, slice(2, None))
+    assert whole.mrr < 0.6  # the noise would hide it
+
+
 def test_a_code_of_the_target_is_a_leak(index: pd.DataFrame, moves: Moves) -> None:
     operator, z = leak_world(len(index))
     found = retrieve(operator, moves, table(z), Deltas(index), WHOLE)
@@ -138,8 +166,8 @@ def test_collapsed_embeddings_have_the_mean_rank(index: pd.DataFrame, moves: Mov
     assert found.hit1 == 0
 
 
-@pytest.mark.parametrize("part", [WHOLE, slice(2, None)])
-def test_ranks_against_scipy(index: pd.DataFrame, moves: Moves, part: slice) -> None:
+@pytest.mark.parametrize("part", [WHOLE, slice(2, None), torch.tensor([0, 3])])
+def test_ranks_against_scipy(index: pd.DataFrame, moves: Moves, part: slice | Tensor) -> None:
     random = np.random.default_rng(0)
     z = torch.tensor(random.integers(-2, 3, (len(index), 4)), dtype=torch.float32)  # whole numbers: many ties
     queries = torch.tensor(random.integers(-2, 3, (len(moves.source), 4)), dtype=torch.float32)

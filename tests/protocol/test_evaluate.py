@@ -299,12 +299,52 @@ def test_data_sets_that_do_not_fit(
         (few, "too few training instances"),
         (index[index["split"] != "test"], "has no test instances in 2d poses"),
         (index[index["split"] != "validation"], "no validation instances"),
-        (index.assign(hue=np.arange(len(index))), "varies in pose, hue, but the run's operator knows 1 factors"),
+        (index.assign(hue=np.arange(len(index))), "varies in pose, hue, but the run's operator knows pose; evaluate"),
     ):
         frames = FrameSet(tiny.folder)
         frames.__dict__["index"] = changed
         with pytest.raises(UserError, match=words):
             evaluation(frames, operator=LieOperator(128, 2))
+
+
+@pytest.mark.parametrize(
+    ("factors", "words"),
+    [
+        (("2d",), "varies in 2d, 3d, but the run's operator knows 2d;"),
+        (("2d", "3d", "hue"), "varies in 2d, 3d, but the run's operator knows 2d, 3d, hue;"),
+        (("pose", "hue"), "varies in pose, but the run's operator knows pose, hue;"),
+        (("2d", "so3"), "varies in 2d, so3, 3d, but the run's operator knows 2d, so3;"),
+    ],
+)
+def test_factors_are_compared_by_their_names(tiny: FrameSet, factors: tuple[str, ...], words: str) -> None:
+    operator = LieOperator(128, [1] * len(factors))
+    with pytest.raises(UserError, match=words) as error:
+        evaluation(tiny, operator=operator, factors=factors)
+    assert "\n" not in str(error.value)
+
+
+def test_the_moved_part_is_what_the_moves_of_a_kind_concern(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    operator = LieOperator(128, (1, 1), fixed=100, sees="linear", split_factors=True, centred=True)
+    whole = evaluation(tiny, operator=operator, factors=("2d", "3d"))
+    assert whole.deltas.factors == ("2d", "3d")
+    parts: list[object] = []
+    retrieve = protocol.retrieve
+    monkeypatch.setattr(protocol, "retrieve", lambda *a: (parts.append(a[4]), retrieve(*a))[1])
+    table = whole.run().equivariance
+    assert list(table["part"]) == ["moved", "whole"] * 4
+    own = [p.tolist() for p in parts if isinstance(p, torch.Tensor)]
+    assert own == [list(range(100, 114))] * 2 + [list(range(114, 128))] * 2  # of 2d, then of 3d
+    assert [p for p in parts if isinstance(p, slice)] == [slice(None)] * 4
+    assert table["mrr"].notna().all()
+
+
+def test_a_run_that_knows_more_kinds_than_the_data_set_has(tiny: FrameSet) -> None:
+    frames = FrameSet(tiny.folder)
+    frames.__dict__["index"] = tiny.index[tiny.index["pose"] == "2d"]
+    whole = evaluation(frames, operator=LieOperator(128, (1, 1), split_factors=True), factors=("2d", "3d"))
+    rows = whole.deltas._rows[:5].to_numpy()
+    assert whole.deltas(rows[:-1], rows[1:]).shape == (4, 2)
+    assert not whole.deltas(rows[:-1], rows[1:])[:, 1].any()
 
 
 def test_an_unfinished_run(runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -319,7 +359,10 @@ def test_an_unfinished_run(runs: dict[str, Path], tmp_path: Path, capsys: pytest
 
 
 def test_recipes() -> None:
-    assert evaluate_recipe("small") == EvaluateConfig()
+    small = evaluate_recipe("small")
+    assert (small.probe.steps, small.finetune.steps, small.limit) == (1000, 150, 2000)
+    plain = EvaluateConfig()
+    assert replace(small, probe=plain.probe, finetune=plain.finetune, limit=plain.limit) == plain
     mae = evaluate_recipe("paper", "mae", "literal")
     assert (mae.probe.steps, mae.probe.batch, mae.probe.rates) == (20_000, 64, (5e-3, 5e-4, 5e-5))
     assert (mae.finetune.steps, mae.finetune.rates) == (10_000, (5e-3, 5e-4, 5e-5, 5e-6))
@@ -336,6 +379,8 @@ def test_recipes() -> None:
         np.testing.assert_allclose(rates, np.logspace(np.log10(first), -6, 7), rtol=1e-5)
     assert len(gaps.probe.trials) == len(gaps.finetune.trials) == 14
     assert gaps.probe.batch == gaps.finetune.batch == 32
+    assert evaluate_recipe("gaps", "vicreg").finetune.steps == 0
+    assert evaluate_recipe("gaps", "mae").finetune.steps == gaps.finetune.steps > 0
 
 
 def test_help_shows_the_defaults_of_the_recipe(runs: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:

@@ -101,7 +101,7 @@ def _poses(frames: pd.DataFrame) -> list[tuple[float, ...]]:
 
 @torch.no_grad()
 def retrieve(
-    operator: LieOperator, moves: Moves, embedding: Callable[[Rows], Tensor], deltas: Deltas, part: slice
+    operator: LieOperator, moves: Moves, embedding: Callable[[Rows], Tensor], deltas: Deltas, part: slice | Tensor
 ) -> Retrieval:
     """`embedding` gives (rows, M) for rows of the index; `part` says which dimensions are compared."""
     operator = copy.deepcopy(operator).eval()  # in training mode its estimates of norms would move
@@ -129,7 +129,7 @@ def retrieve(
 
 
 def ranks_of(
-    queries: Tensor, moves: Moves, embedding: Callable[[Rows], Tensor], part: slice, pairs: Rows | None = None
+    queries: Tensor, moves: Moves, embedding: Callable[[Rows], Tensor], part: slice | Tensor, pairs: Rows | None = None
 ) -> NDArray[np.float64]:
     """(P, part), one query for each pair or for the given ones -> (P,) rank of the true frame by distance, counted
     from 1; ties take the mean rank."""

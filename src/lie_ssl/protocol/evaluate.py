@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,8 @@ from torch import Tensor
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.frames.pairs import Deltas
+from lie_ssl.frames.config import PoseKind
+from lie_ssl.frames.pairs import Deltas, pose_kinds
 from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.features import knn_accuracy
@@ -80,6 +81,7 @@ class Subject:
     operator: LieOperator | None = None
     coordinates: Tensor | None = None
     classes: tuple[str, ...] = ()  # that the encoder was trained among; empty if it does not matter
+    factors: tuple[str, ...] = ("pose",)  # that the operator knows, as the run's data set names them
     seen: float = SSL_PROPORTION  # share of the training instances that it saw in all poses
 
 
@@ -116,11 +118,12 @@ class Evaluation:
         seen = max(subject.seen, *config.proportions)
         self.settings = Settings(frames.index, seen=seen, limit=config.limit, seed=config.seed)
         self.settings.validation()
-        self.deltas = Deltas(frames.index)
-        if subject.operator is not None and len(self.deltas.factors) != len(subject.operator.counts):
+        self.deltas = Deltas(frames.index, [f for f in subject.factors if f in get_args(PoseKind)])
+        new_kinds = set(pose_kinds(frames.index)) - set(self.deltas.kinds or pose_kinds(frames.index))
+        if subject.operator is not None and (new_kinds or self.deltas.factors != subject.factors):
             raise UserError(
-                f"{frames.folder} varies in {', '.join(self.deltas.factors)}, but the run's operator knows "
-                f"{len(subject.operator.counts)} factors; evaluate on a data set that varies as the run's own does"
+                f"{frames.folder} varies in {', '.join([*self.deltas.factors, *sorted(new_kinds)])}, but the run's "
+                f"operator knows {', '.join(subject.factors)}; evaluate on a data set that varies as the run's own does"
             )
         self.moves = {poses: self._draw_moves(poses) for poses in self.settings.poses}
         self._accuracy: list[dict[str, Any]] = []
@@ -236,9 +239,10 @@ class Evaluation:
         operator = self.subject.operator
         for name in ("known", "unknown"):
             moves, pose = self.moves[poses][name], self._regress(poses, name)
-            parts = {"whole": slice(None)}
+            parts: dict[str, slice | Tensor] = {"whole": slice(None)}
             if operator is not None:
-                parts = {"moved": slice(operator.fixed, None), **parts}
+                delta = torch.from_numpy(self.deltas(moves.source, moves.target))
+                parts = {"moved": operator.moved_dims(delta), **parts}
             for part, dims in parts.items():
                 row: dict[str, Any] = {
                     "method": self.subject.method, "arm": self.subject.arm, "poses": poses, "instances": name,

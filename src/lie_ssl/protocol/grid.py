@@ -1,6 +1,7 @@
 """A grid of runs and their evaluations, whose rows are gathered in a few tables.
 
-A unit's rows carry the hash of the recipe; a unit whose rows are there is done.
+A unit's rows carry its hash; a unit whose rows are there is done. Several processes may work on the same grid, also on
+several machines with a common folder: each takes the next unit that nobody is at.
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ import pandas as pd
 from lie_ssl.errors import UserError
 from lie_ssl.frames import DataConfig
 from lie_ssl.frames.config import to_dict
-from lie_ssl.frames.lock import folder_lock
+from lie_ssl.frames.lock import patient_lock, try_lock
 from lie_ssl.plain import suggestion, to_plain
-from lie_ssl.protocol.evaluate import EvaluateConfig, Results
+from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.results import ACCURACY_KEYS, EQUIVARIANCE_KEYS, append_table
 from lie_ssl.protocol.unit import Pace, train_and_evaluate
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.keeper import Watcher
+from lie_ssl.training.pretrain import pretrain
 
 ACCURACY = "accuracy"
+FIRST = "first"
 # The accuracies are written last: they say that a unit's rows are whole.
 KEYS = {
     "equivariance": EQUIVARIANCE_KEYS,
@@ -53,17 +56,18 @@ class Unit:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A data set, and the units that are run on it in this order."""
+    """A data set, and the units that are run on it in this order; with a first run, all of them start from it."""
 
     name: str
     data: DataConfig
     units: tuple[Unit, ...]
+    first: PretrainConfig | None = None
 
-    @property
-    def hash(self) -> str:
-        """The name and twelve hex digits, equal for recipes that give the same numbers."""
-        units = [(u.pretraining.digest(), to_plain(u.evaluation)) for u in self.units]
-        text = json.dumps([to_dict(self.data), units], sort_keys=True)
+    def hash_of(self, unit: Unit) -> str:
+        """The name and twelve hex digits, equal for units that give the same numbers."""
+        before = [] if self.first is None else [self.first.digest()]
+        parts = [to_dict(self.data), unit.pretraining.digest(), to_plain(unit.evaluation), *before]
+        text = json.dumps(parts, sort_keys=True)
         return f"{self.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
@@ -84,40 +88,55 @@ def run_units(recipe: Recipe, units: Sequence[Unit], data: Path, work: Path, out
     """Runs what is left to run, and gives the names of the units that failed; the rest go on."""
     out.mkdir(parents=True, exist_ok=True)
     failed = []
-    with folder_lock(out):
-        done = done_units(out, recipe.hash)
-        todo = [u for u in units if u.name not in done]
-        if len(todo) < len(units):
-            watcher.say(f"{len(units) - len(todo)} of {len(units)} units are done already")
-        pace = Pace(len(todo))
-        for unit in todo:
-            config = replace(unit.pretraining, data=str(data))
-            run = work / "_".join(unit.words)
-            watcher.say(f"{unit.name}: training and evaluation in {run}")
+    todo = [u for u in units if u.name not in done_units(out, recipe)]
+    if len(todo) < len(units):
+        watcher.say(f"{len(units) - len(todo)} of {len(units)} units are done already")
+    if todo and recipe.first is not None:
+        run_first(recipe.first, data, work, watcher)
+    pace = Pace(len(todo))
+    for unit in todo:
+        place = work / ".queue" / "_".join(unit.words)
+        place.mkdir(parents=True, exist_ok=True)
+        with try_lock(place) as held:
+            if not held or unit.name in done_units(out, recipe):
+                watcher.say(f"{unit.name} is another process' work: {pace.step(worked=False)}")
+                continue
             try:
-                results = train_and_evaluate(config, unit.evaluation, run, watcher)
+                run_unit(recipe, unit, data, work / "_".join(unit.words), out, watcher)
             except (UserError, ValueError) as error:
                 failed.append(unit.name)
                 watcher.say(f"{unit.name} failed: {error}; {pace.step()}")
-                continue
-            append_results(out, results, recipe.hash)
-            watcher.say(f"{unit.name} is done: {pace.step()}")
+            else:
+                watcher.say(f"{unit.name} is done: {pace.step()}")
     return failed
 
 
-def append_results(out: Path, results: Results, recipe: str) -> None:
-    """Adds the rows of a unit to the tables; those of the same unit by another recipe are replaced."""
-    for name, keys in KEYS.items():
-        append_table(out / f"{name}.csv", getattr(results, name).assign(recipe=recipe), keys)
+def run_first(config: PretrainConfig, data: Path, work: Path, watcher: Watcher) -> None:
+    """The run that the units start from; another process that is at it is waited for."""
+    place = work / ".queue" / FIRST
+    place.mkdir(parents=True, exist_ok=True)
+    with patient_lock(place, seconds=24 * 3600):
+        pretrain(replace(config, data=str(data)), work / FIRST, watcher)
 
 
-def done_units(out: Path, recipe: str) -> set[str]:
-    """Names of the units whose rows with this recipe's hash are there."""
+def run_unit(recipe: Recipe, unit: Unit, data: Path, run: Path, out: Path, watcher: Watcher) -> None:
+    """Trains and evaluates; then adds the rows to the tables, in place of those of the same unit by another recipe."""
+    watcher.say(f"{unit.name}: training and evaluation in {run}")
+    start = unit.pretraining.start if recipe.first is None else str(run.parent / FIRST)
+    config = replace(unit.pretraining, data=str(data), start=start)
+    results = train_and_evaluate(config, unit.evaluation, run, watcher)
+    with patient_lock(out):
+        for name, keys in KEYS.items():
+            append_table(out / f"{name}.csv", getattr(results, name).assign(recipe=recipe.hash_of(unit)), keys)
+
+
+def done_units(out: Path, recipe: Recipe) -> set[str]:
+    """Names of the units whose rows are there with the hash that they have in this recipe."""
     path = out / f"{ACCURACY}.csv"
     if not path.exists():
         return set()
     table = pd.read_csv(path)
     if "recipe" not in table:
         raise UserError(f"{path} is not of a recipe: it has no column `recipe`; choose another --out")
-    own = table.loc[table["recipe"] == recipe, ["method", "arm", "seed"]].drop_duplicates()
-    return {f"{row.method}/{row.arm}/{row.seed}" for row in own.itertuples()}
+    found = set(table["recipe"])
+    return {unit.name for unit in recipe.units if recipe.hash_of(unit) in found}

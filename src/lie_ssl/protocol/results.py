@@ -100,7 +100,7 @@ def subject_of(run: Path, loaded: Loaded) -> Subject:
     coordinates = read_coordinates(run)[0] if (run / COORDINATES).exists() else None
     return Subject(
         loaded.encoder, loaded.config.method.name, loaded.config.arm, loaded.config.seed, loaded.operator, coordinates,
-        tuple(loaded.card["classes"]), loaded.config.diverse,
+        tuple(loaded.card["classes"]), tuple(loaded.card["factors"]), loaded.config.diverse,
     )  # fmt: skip
 
 

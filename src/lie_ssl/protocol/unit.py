@@ -24,6 +24,7 @@ def train_and_evaluate(config: PretrainConfig, evaluation: EvaluateConfig, run: 
     pretrain(config, run, watcher)
     out = run / EVALUATION
     if not _is_evaluated(out, config, evaluation):
+        watcher.busy("evaluating")
         evaluate_run(run, evaluation, out, say=watcher.say)
     return read_results(out)[0]
 

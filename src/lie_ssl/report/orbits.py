@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.frames.pairs import Deltas
+from lie_ssl.frames.pairs import Deltas, pose_kinds
 from lie_ssl.lie.diagnostics import spectrum
 from lie_ssl.report.names import poses_name
 from lie_ssl.training.loading import Loaded
@@ -40,8 +40,10 @@ def orbit_of(loaded: Loaded, frames: FrameSet, poses: str = "2d") -> Orbit:
     if operator is None:
         raise UserError("the run has no operator")
     index = frames.index
-    deltas = Deltas(index)
-    if len(deltas.factors) != len(operator.counts):
+    assert loaded.card is not None
+    kinds = pose_kinds(index)
+    deltas = Deltas(index, kinds if set(kinds) & set(loaded.card["factors"]) else ())
+    if list(deltas.factors) != loaded.card["factors"]:
         raise UserError("the data set varies in other factors than the one that the run was trained on")
     own = index[(index["split"] == "test") & index["duplicate_of"].isna()]
     kind = poses if (own["pose"] == poses).any() else next(iter(own["pose"]), poses)
@@ -55,10 +57,11 @@ def orbit_of(loaded: Loaded, frames: FrameSet, poses: str = "2d") -> Orbit:
     rows = own.index.to_numpy(np.int64)
     z = loaded.embed(frames.read(rows))
     first = z[:1].expand_as(z)
-    t = operator.infer(first, z, torch.from_numpy(deltas(np.full_like(rows, rows[0]), rows)).to(z.dtype))
+    delta = torch.from_numpy(deltas(np.full_like(rows, rows[0]), rows)).to(z.dtype)
+    t = operator.infer(first, z, delta)
     moved = operator(first, t)
     steps = operator.orbit(z[:1], t[1], torch.arange(len(rows)))[:, 0]
-    true, inferred, stepped = (x[:, operator.fixed :].double().numpy() for x in (z, moved, steps))
+    true, inferred, stepped = (x[:, operator.moved_dims(delta)].double().numpy() for x in (z, moved, steps))
     if not (np.isfinite(inferred).all() and np.isfinite(stepped).all()):
         raise UserError("the operator moves embeddings to infinity")
     middle = true.mean(axis=0)

@@ -1,0 +1,122 @@
+"""A queue that several processes share: every unit is done once, and what is done is known unit by unit."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from torch import distributed as dist
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames.lock import try_lock
+from lie_ssl.protocol import grid
+from lie_ssl.protocol.evaluate import EvaluateConfig, Results
+from lie_ssl.protocol.grid import KEYS, Recipe, Unit, done_units, run_units
+from lie_ssl.training.config import PretrainConfig
+from tests.conftest import tiny_config
+from tests.gloo import run_in_processes
+from tests.training.tiny_runs import Notes, tiny_run
+
+
+def tiny_recipe(**changes: Any) -> Recipe:
+    arms = [(arm, seed) for seed in (0, 1, 2) for arm in ("base", "literal")]
+    units = [Unit(tiny_run(Path(), "mae", arm, seed=seed, **changes), EvaluateConfig()) for arm, seed in arms]
+    return Recipe("tiny", tiny_config(), tuple(units))
+
+
+class Worker:
+    """Stands in for training and evaluation: notes what it is given, and makes tables of one row."""
+
+    def __init__(self, seconds: float = 0.0, fails: str = "") -> None:
+        self.seconds, self.fails = seconds, fails
+        self.done: list[str] = []
+
+    def __call__(self, config: PretrainConfig, evaluation: EvaluateConfig, run: Path, watcher: Any) -> Results:
+        self.done.append(run.name)
+        time.sleep(self.seconds)
+        if run.name == self.fails:
+            raise UserError("it cannot be")
+        values = {"method": config.method.name, "arm": config.arm, "seed": config.seed}
+        tables = {name: pd.DataFrame([dict.fromkeys(keys, 0) | values]) for name, keys in KEYS.items()}
+        return Results(**tables, predictions=pd.DataFrame())
+
+
+def work(folder: Path, recipe: Recipe, worker: Worker) -> tuple[list[str], list[str]]:
+    """What a process says, and which units failed."""
+    notes = Notes()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grid, "train_and_evaluate", worker)
+        failed = run_units(recipe, recipe.units, folder / "data", folder / "work", folder / "out", notes)
+    return notes.said, failed
+
+
+def share_the_queue(rank: int, world: int, folder: str) -> list[str]:
+    worker = Worker(seconds=0.1 + 0.05 * rank)
+    dist.barrier()
+    _, failed = work(Path(folder), tiny_recipe(), worker)
+    assert not failed
+    return worker.done
+
+
+def test_two_processes_do_every_unit_once(tmp_path: Path) -> None:
+    (tmp_path / "processes").mkdir()
+    done = run_in_processes(share_the_queue, 2, tmp_path / "processes", str(tmp_path), timeout=300)
+    names = ["_".join(u.words) for u in tiny_recipe().units]
+    assert sorted(done[0] + done[1]) == sorted(names)
+    assert min(len(part) for part in done) > 0  # both had work
+    for name, keys in KEYS.items():
+        table = pd.read_csv(tmp_path / "out" / f"{name}.csv")
+        assert len(table) == len(names)
+        assert not table.duplicated(keys).any()
+    assert done_units(tmp_path / "out", tiny_recipe()) == {u.name for u in tiny_recipe().units}
+    assert not list(tmp_path.rglob(".lock"))
+
+
+def test_what_another_process_is_at_is_left_to_it(tmp_path: Path) -> None:
+    recipe, worker = tiny_recipe(), Worker()
+    place = tmp_path / "work" / ".queue" / "mae_literal_0"
+    place.mkdir(parents=True)
+    with try_lock(place):
+        said, failed = work(tmp_path, recipe, worker)
+    assert failed == []
+    assert "mae/literal/0 is another process' work: 2 of 6" in " ".join(said)
+    assert len(worker.done) == 5
+    assert "mae_literal_0" not in worker.done
+    again = Worker()
+    said, _ = work(tmp_path, recipe, again)
+    assert said[0] == "5 of 6 units are done already"
+    assert again.done == ["mae_literal_0"]
+    assert done_units(tmp_path / "out", recipe) == {u.name for u in recipe.units}
+
+
+def test_a_unit_that_fails_is_named_and_can_be_tried_again(tmp_path: Path) -> None:
+    recipe = tiny_recipe()
+    said, failed = work(tmp_path, recipe, Worker(fails="mae_base_1"))
+    assert failed == ["mae/base/1"]
+    assert any(text.startswith("mae/base/1 failed: it cannot be; 3 of 6") for text in said)
+    again = Worker()
+    assert work(tmp_path, recipe, again)[1] == []
+    assert again.done == ["mae_base_1"]
+
+
+def test_a_unit_that_was_changed_is_done_anew_and_no_other(tmp_path: Path) -> None:
+    recipe = tiny_recipe()
+    work(tmp_path, recipe, Worker())
+    first = recipe.units[0]
+    other = replace(first, evaluation=EvaluateConfig(proportions=(0.5,)))
+    changed = replace(recipe, units=(other, *recipe.units[1:]))
+    assert recipe.hash_of(other) != recipe.hash_of(first)
+    assert done_units(tmp_path / "out", changed) == {u.name for u in recipe.units[1:]}
+    worker = Worker()
+    work(tmp_path, changed, worker)
+    assert worker.done == ["mae_base_0"]
+    table = pd.read_csv(tmp_path / "out" / "accuracy.csv")
+    assert set(table["recipe"]) == {changed.hash_of(u) for u in changed.units}  # its old row is gone
+    assert len(table) == 6
+    assert done_units(tmp_path / "out", tiny_recipe(optim__lr=0.5)) == set()
+    assert done_units(tmp_path / "out", replace(recipe, data=tiny_config(seed=9))) == set()
+    assert done_units(tmp_path / "nowhere", recipe) == set()
