@@ -172,10 +172,10 @@ def test_stand_ins_with_a_centre(action: str) -> None:
 
 
 def test_an_operator_without_any_numbers_of_its_own() -> None:
-    operator = LieOperator(4, 2, action="identity", sees="linear")
+    operator = LieOperator(4, 1, action="identity", sees="linear")
     assert operator.state_dict() == {}
-    assert operator.generators.shape == (2, 4, 4)
-    assert operator.to("meta").generators.shape == (2, 4, 4)
+    assert operator.generators.shape == (1, 4, 4)
+    assert operator.to("meta").generators.shape == (1, 4, 4)
     assert LieOperator(4, 2, action="mlp").to("meta").generators.device.type == "meta"
 
 

@@ -15,7 +15,7 @@ from lie_ssl.lie.mlp_action import MlpAction
 
 AlgebraName = Literal["general", "skew", "commuting", "low_rank", "block"]
 Action = Literal["exp", "identity", "mlp"]
-SMALL = 1e-6  # keeps a dimension that never varies from being divided by nothing
+SMALL = 1e-6  # keeps dimensions that never vary from being divided by nothing
 
 
 class LieOperator(nn.Module):
@@ -78,12 +78,14 @@ class LieOperator(nn.Module):
             raise ValueError(f"fixed is {fixed}, but of {dim} dimensions at least one must move")
         if not counts or min(counts) < 1:
             raise ValueError(f"n_generators is {n_generators}, but every factor needs at least one")
-        if action not in get_args(Action):
-            raise ValueError(f"action is {action!r}, but it can be {', '.join(get_args(Action))}")
-        self.dim, self.fixed, self.counts, self.action, self.centred = dim, fixed, counts, action, centred
         kinds: tuple[Sees, ...] = (sees,) * len(counts) if isinstance(sees, str) else tuple(sees)
         if len(kinds) != len(counts):
             raise ValueError(f"sees has {len(kinds)} words, but there are {len(counts)} factors")
+        if any(kind == "linear" and count > 1 for kind, count in zip(kinds, counts, strict=False)):
+            raise ValueError("a linear factor has one generator: several would all have the same t")
+        if action not in get_args(Action):
+            raise ValueError(f"action is {action!r}, but it can be {', '.join(get_args(Action))}")
+        self.dim, self.fixed, self.counts, self.action, self.centred = dim, fixed, counts, action, centred
         moved = dim - fixed
         if split_factors and moved < len(counts):
             raise ValueError(f"{moved} moved dimensions cannot be split over {len(counts)} factors")
@@ -195,6 +197,7 @@ class LieOperator(nn.Module):
             centres.append(torch.where(count > 0, mean, centre))
             if even:
                 squares = (first - mean).square() + (second - mean).square()
+                # Every dimension by itself: with a share of the common variance one long one would hide the rest.
                 deviation = ((w[:, None] * squares).sum(dim=0) / count.clamp_min(1) + SMALL).sqrt()
                 spread = torch.where(count > 0, deviation, spread)
             spreads.append(spread)
