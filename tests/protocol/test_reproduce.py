@@ -119,9 +119,11 @@ def test_the_small_recipe() -> None:
     options = {u.name: u.evaluation.options for u in recipe.units if u.name.endswith("0")}
     assert {n for n, o in options.items() if o == (2,)} == {"mae/literal/0", "vicreg/literal/0"}
     assert all(o in ((1,), (2,)) for o in options.values())
-    assert recipe.hash == small().hash
-    assert recipe.hash.startswith("small-")
-    assert replace(recipe, units=recipe.units[1:]).hash != recipe.hash
+    hashes = [recipe.hash_of(u) for u in recipe.units]
+    assert len(set(hashes)) == 45
+    assert hashes == [small().hash_of(u) for u in small().units]
+    assert all(h.startswith("small-") for h in hashes)
+    assert replace(recipe, data=replace(recipe.data, seed=7)).hash_of(recipe.units[0]) != hashes[0]
 
 
 def test_only() -> None:
@@ -164,7 +166,7 @@ def test_a_recipe_is_killed_and_gone_on_with(
         main(command)
     assert stop.value.code == 130
     out = tmp_path / "results" / "tiny"
-    assert done_units(out, tiny_recipe().hash) == {"mae/base/0"}
+    assert done_units(out, tiny_recipe()) == {"mae/base/0"}
     before = pd.read_csv(out / "accuracy.csv")
     capsys.readouterr()
 
@@ -179,7 +181,7 @@ def test_a_recipe_is_killed_and_gone_on_with(
     assert "1 of 3 units failed: simclr/base/0" in said.err
     assert (tmp_path / "runs" / "tiny" / "mae_literal_0" / "card.json").exists()
     table = pd.read_csv(out / "accuracy.csv")
-    assert set(table["recipe"]) == {tiny_recipe().hash}
+    assert set(table["recipe"]) == {tiny_recipe().hash_of(u) for u in tiny_recipe().units[:2]}
     assert table.groupby("arm")["option"].unique().map(set).to_dict() == {"base": {1}, "literal": {1, 2}}
     assert set(table.loc[table["phase"] == "linear", "option"]) == {1, 2}
     pd.testing.assert_frame_equal(table[table["arm"] == "base"], before)
@@ -200,7 +202,7 @@ def test_another_recipe_replaces_the_rows(tiny: FrameSet, tmp_path: Path, monkey
         work = ["--work", str(tmp_path / f"work{lr}"), "--out", str(out), "--data", str(tiny.folder)]
         main(["reproduce", "tiny", "--only", "mae/base", *work])
         table = pd.read_csv(out / "accuracy.csv")
-        assert set(table["recipe"]) == {tiny_recipe(optim__lr=lr).hash}
+        assert set(table["recipe"]) == {(r := tiny_recipe(optim__lr=lr)).hash_of(r.units[0])}
     (out / "accuracy.csv").write_text("method,arm\nmae,base\n")
     with pytest.raises(UserError, match="is not of a recipe"):
-        done_units(out, "tiny-0")
+        done_units(out, tiny_recipe())

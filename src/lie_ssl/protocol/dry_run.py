@@ -1,0 +1,336 @@
+"""A dry run: every phase of a recipe for a few steps at full size with random weights, and what the whole would cost.
+
+A step has the batch that one of several GPUs would have. Frames are a few of the recipe's own renderer and size, drawn
+into a temporary folder; nothing is left on the disk.
+"""
+
+from __future__ import annotations
+
+import gc
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor, nn
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames import DataConfig, FrameSet, PairSampler, make_frames
+from lie_ssl.frames.index import ROW, build_index
+from lie_ssl.frames.loader import endless_loader
+from lie_ssl.frames.plan import make_plan
+from lie_ssl.lie import LieOperator
+from lie_ssl.methods.draws import Draws
+from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
+from lie_ssl.methods.features import embed_frames, to_float
+from lie_ssl.methods.pair_model import PairModel, trained
+from lie_ssl.protocol.evaluate import EvaluateConfig, Say
+from lie_ssl.protocol.finetune import FinetuneConfig, finetune
+from lie_ssl.protocol.grid import Recipe, Unit
+from lie_ssl.protocol.measuring import Cost, measure
+from lie_ssl.protocol.neighbours import NeighbourSampler
+from lie_ssl.protocol.probe import Neighbours, Probe, ProbeConfig
+from lie_ssl.protocol.settings import SETTINGS, SSL_PROPORTION, Settings
+from lie_ssl.protocol.studies import GapsConfig, TransferConfig
+from lie_ssl.render import RenderSettings
+from lie_ssl.training.config import PretrainConfig, kinds_of
+from lie_ssl.training.model import build_model
+from lie_ssl.training.optimisers import build_optimiser, gradient_norms
+from lie_ssl.training.pretrain import passes_needed
+
+PROBE_STEPS = 20  # one alone would mostly be setting up
+STATES = {"adam": 2, "adamw": 2, "sgd": 1, "lars": 1}  # numbers that an optimiser keeps for a weight
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one encoder goes through; a phase that is None is left out."""
+
+    name: str
+    encoder: EncoderConfig
+    data: DataConfig  # like what it sees: the size of the frames counts, and the factors in which they vary
+    classes: int
+    finetune: FinetuneConfig
+    probe: ProbeConfig | None = None
+    pretraining: PretrainConfig | None = None
+    embedded: int = 0  # frames that pass the encoder without teaching it
+    option: int = 1
+    neighbours: int = 1
+    classifiers: int = 1  # how often the grid of rates is tried: for every proportion and option
+    units: int = 1  # how many of the recipe's units are like this one but for their seed
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One phase of a job."""
+
+    job: str
+    name: str
+    work: str
+    parameters: tuple[int, int, int]  # of the encoder, the heads and the operator
+    times: float  # the measured step in the whole phase, on this machine alone
+    cost: Cost
+    units: int = 1
+
+    @property
+    def hours(self) -> float:
+        """Of the whole phase on this machine."""
+        return self.times * self.cost.seconds / 3600
+
+    def hours_on(self, gpus: int, tflops: float) -> float:
+        """Of the whole phase on several GPUs that do so many 10^12 operations a second each, all of the time."""
+        return self.times * self.cost.flops / (gpus * tflops * 1e12 * 3600)
+
+
+def grid_jobs(recipe: Recipe, units: Sequence[Unit]) -> list[Job]:
+    """One job for every method and arm, with its first seed."""
+    index = planned_index(recipe.data)
+    classes, count = index["class"].nunique(), cache(lambda config: embedded_frames(index, config))
+    arms: dict[tuple[str, str], list[Unit]] = {}
+    for unit in units:
+        arms.setdefault(unit.words[:2], []).append(unit)
+    return [
+        evaluated_job(
+            "/".join(words), own[0].pretraining.encoder, recipe.data, classes, own[0].evaluation,
+            count(own[0].evaluation), own[0].pretraining, len(own),
+        )
+        for words, own in arms.items()
+    ]  # fmt: skip
+
+
+def evaluated_job(
+    name: str, encoder: EncoderConfig, data: DataConfig, classes: int, config: EvaluateConfig, embedded: int,
+    pretraining: PretrainConfig | None = None, units: int = 1,
+) -> Job:  # fmt: skip
+    """A job that ends with the protocol; of several options the most expensive is measured."""
+    return Job(
+        name, encoder, data, classes, config.finetune, config.probe, pretraining, embedded, max(config.options),
+        config.neighbours, len(config.options) * len(config.proportions), units,
+    )  # fmt: skip
+
+
+def gaps_jobs(config: GapsConfig) -> list[Job]:
+    """One job for every encoder."""
+    index = planned_index(config.data)
+    return [
+        evaluated_job(
+            own.name, own.encoder, config.data, index["class"].nunique(), own.evaluation,
+            embedded_frames(index, own.evaluation),
+        )
+        for own in config.encoders
+    ]  # fmt: skip
+
+
+def transfer_jobs(name: str, config: TransferConfig) -> list[Job]:
+    """One job: MAE and MAE Lie are finetuned alike. The data set's own validation and test pictures are not counted."""
+    like = DataConfig(render=RenderSettings(size=config.image_size))
+    return [Job(name, config.encoder, like, config.classes, config.finetune)]
+
+
+def planned_index(config: DataConfig) -> pd.DataFrame:
+    """The index of a data set that is not there."""
+    index: pd.DataFrame = build_index(make_plan(config).rows).drop(["rotation"]).to_pandas()
+    return index.rename_axis(index=ROW)
+
+
+def embedded_frames(index: pd.DataFrame, config: EvaluateConfig) -> int:
+    """How many frames pass the encoder in an evaluation beside the steps of finetuning: all that linear evaluation
+    needs once, and for finetuning the validation frames of every trial and the test frames of the best."""
+    settings = Settings(index, seen=max(SSL_PROPORTION, *config.proportions), limit=config.limit, seed=config.seed)
+    validation = np.concatenate(settings.validation())
+    tests = [
+        np.unique(np.concatenate([settings.test(s, poses, p) for s in SETTINGS for poses in settings.poses]))
+        for p in config.proportions
+    ]
+    training = [settings.training(p).all for p in config.proportions]
+    count = len(np.unique(np.concatenate([validation, *tests, *training])))
+    if config.finetune.steps:
+        each = len(config.finetune.trials) * len(validation)
+        count += len(config.options) * sum(each + len(rows) for rows in tests)
+    return count
+
+
+class StandIn(FrameSet):
+    """A few frames of some classes, with labels as if there were all of them."""
+
+    def __init__(self, folder: Path, classes: int) -> None:
+        super().__init__(folder)
+        self._count = classes
+
+    @cached_property
+    def classes(self) -> list[str]:
+        own = sorted(self.index["class"].unique())
+        return own + [f"~{i}" for i in range(len(own), self._count)]  # ~ comes after all letters
+
+
+def stand_in(config: DataConfig) -> DataConfig:
+    """Four classes x two instances x a few poses with the settings of the given one; every second instance varies."""
+    own = replace(config, instances=2, step=90.0, rotations=4, validation=0.0, test=0.0)
+    names = sorted({row.class_name for row in make_plan(own).rows})
+    return replace(own, classes=tuple(names[:4]))
+
+
+def dry_run(jobs: Sequence[Job], *, gpus: int = 8, steps: int = 1, say: Say = lambda _: None) -> list[Phase]:
+    """Runs every phase of every job for one step to warm up and `steps` more, and says what they cost.
+
+    Arms with the same encoder and evaluation share the measurement of the latter.
+    """
+    if gpus < 1 or steps < 1:
+        raise UserError(f"gpus is {gpus} and steps {steps}, but they must be 1 or more")
+    phases: list[Phase] = []
+    known: dict[Job, list[Phase]] = {}
+    with tempfile.TemporaryDirectory(prefix="lie_ssl_dry_run_") as folder:
+        places: dict[DataConfig, Path] = {}
+        for job in jobs:
+            place = places.setdefault(job.data, Path(folder) / str(len(places)))
+            make_frames(stand_in(job.data), place, workers=1)
+            say(f"{job.name}: {', '.join(phase_names(job))}")
+            rehearsal = Rehearsal(job, StandIn(place, job.classes), gpus, steps)
+            phases += rehearsal.pretraining()
+            # What the classifiers cost depends on the run by its operator only, and only if that moves anything.
+            alike = replace(job, name="", units=1, pretraining=job.pretraining if job.option == 2 else None)
+            if alike not in known:
+                known[alike] = rehearsal.supervised()
+            phases += [replace(phase, job=job.name, units=job.units) for phase in known[alike]]
+            del rehearsal
+            gc.collect()  # the next arm's peak of memory is its own
+    return phases
+
+
+def phase_names(job: Job) -> list[str]:
+    """Of the phases that a job has."""
+    has = {
+        "pretraining": job.pretraining is not None, "embedding": job.embedded > 0, "linear": job.probe is not None,
+        "finetuning": job.finetune.steps > 0,
+    }  # fmt: skip
+    return [name for name, there in has.items() if there]
+
+
+class Rehearsal:
+    """The phases of one job, in their order."""
+
+    def __init__(self, job: Job, frames: FrameSet, gpus: int, steps: int) -> None:
+        self.job, self.frames, self.gpus, self.steps = job, frames, gpus, steps
+        self.operator: LieOperator | None = None
+        self.coordinates: Tensor | None = None
+        random = replace(job.encoder, weights="", parts=())
+        self.run = job.pretraining and replace(job.pretraining, encoder=random, start="", data=str(frames.folder))
+        if self.run is None:
+            self.encoder = create_encoder(random, frames.size, frames.channels)
+
+    def pretraining(self) -> list[Phase]:
+        if self.run is None:
+            return []
+        optim = self.run.optim
+        step = PretrainingStep(self.run, self.frames, share_of(optim.batch, self.gpus, 2))
+        cost = measure(step, self.steps, STATES[optim.name])
+        groups = step.model.groups()
+        encoder, heads, operator = (
+            sum(p.numel() for p in groups.get(name, [])) for name in ("encoder", "heads", "operator")
+        )
+        step.model.zero_grad(set_to_none=True)
+        self.encoder, self.operator, self.coordinates = step.model.method.encoder, step.model.operator, step.t
+        work, times = f"{optim.steps:,} steps of {optim.batch}", optim.steps * optim.accumulate * self.gpus
+        return [Phase(self.job.name, "pretraining", work, (encoder, heads, operator), times, cost, self.job.units)]
+
+    def supervised(self) -> list[Phase]:
+        runs = {"embedding": self._embedding, "linear": self._linear, "finetuning": self._finetuning}
+        return [run() for name, run in runs.items() if name in phase_names(self.job)]
+
+    def _embedding(self) -> Phase:
+        rows = np.arange(min(8, len(self.frames)))
+
+        def step() -> Encoder:
+            embed_frames(self.encoder, self.frames, rows)
+            return self.encoder
+
+        cost = measure(step, self.steps, 0)
+        return self._phase(
+            "embedding", f"{self.job.embedded:,} frames, {len(rows)} at once", 0, self.job.embedded / len(rows), cost
+        )
+
+    def _linear(self) -> Phase:
+        config, job = self.job.probe, self.job
+        assert config is not None
+        few = replace(config, steps=PROBE_STEPS)
+        rows = np.arange(min(16, len(self.frames)))
+        z, labels = embed_frames(self.encoder, self.frames, rows), torch.from_numpy(self.frames.labels[rows])
+        neighbours = self._neighbours()
+
+        def step() -> nn.Module:
+            probe = Probe(few, self.encoder.dim, job.classes)
+            probe.fit((z[::2], labels[::2]), (z[1::2], labels[1::2]), 0, neighbours)
+            return nn.ParameterList([probe.weight, probe.bias])
+
+        cost = measure(step, self.steps, STATES["adam"])
+        cost = cost._replace(seconds=cost.seconds / PROBE_STEPS, flops=cost.flops // PROBE_STEPS)
+        work = f"{job.classifiers} x {config.steps:,} steps of {config.batch}, {len(config.trials)} rates at once"
+        heads = len(config.trials) * job.classes * (self.encoder.dim + 1)
+        return self._phase("linear", work, heads, job.classifiers * config.steps, cost)
+
+    def _finetuning(self) -> Phase:
+        config, job = self.job.finetune, self.job
+        share = share_of(config.batch, self.gpus, 4)
+        few, name = replace(config, steps=1, batch=share), max(config.optimisers, key=lambda n: STATES[n])
+        rows = Settings(self.frames.index).training(SSL_PROPORTION)
+        neighbours = self._neighbours()
+
+        def step() -> nn.Module:
+            return finetune(self.encoder, self.frames, rows, name, min(config.rates), few, 0, neighbours)
+
+        cost = measure(step, self.steps, STATES[name])
+        fits = job.classifiers * len(config.trials)
+        work = f"{fits} x {config.steps:,} steps of {config.batch}"
+        heads = job.classes * (self.encoder.dim + 1)
+        return self._phase("finetuning", work, heads, fits * config.steps * config.batch / share, cost)
+
+    def _phase(self, name: str, work: str, heads: int, times: float, cost: Cost) -> Phase:
+        encoder = sum(p.numel() for p in trained(self.encoder))
+        operator = sum(p.numel() for p in self.operator.parameters()) if self.operator and self.job.option == 2 else 0
+        return Phase(self.job.name, name, work, (encoder, heads, operator), times, cost)
+
+    def _neighbours(self) -> Neighbours | None:
+        if self.job.option == 1:
+            return None
+        if self.operator is None or self.coordinates is None:
+            raise UserError(f"{self.job.name}: Option 2 moves embeddings and needs a run with an operator")
+        return NeighbourSampler(self.operator, self.coordinates, self.job.neighbours)
+
+
+class PretrainingStep:
+    """A model with its optimiser; a call is a whole training step on a fresh batch."""
+
+    def __init__(self, config: PretrainConfig, frames: FrameSet, batch: int) -> None:
+        self.config, self.batch, self.count = config, batch, 0
+        sampler = PairSampler(
+            frames.index, batch_size=batch, seed=config.seed, diverse=config.diverse,
+            passes=passes_needed(frames, batch), kinds=kinds_of(config, frames),
+        )  # fmt: skip
+        self.model = build_model(config, frames.size, frames.channels, sampler.deltas.factors).train()
+        self.optimiser = build_optimiser(self.model, config.optim)
+        self.batches = iter(endless_loader(frames, sampler))
+        self.t: Tensor | None = None
+
+    def __call__(self) -> PairModel:
+        batch, draws = next(self.batches), Draws(self.config.seed, self.count, self.batch)
+        out = self.model(to_float(batch["x"]), to_float(batch["x_next"]), batch["delta"], batch["paired"], draws)
+        if not bool(torch.isfinite(out.total)):
+            raise UserError(f"the loss of {self.config.method.name}/{self.config.arm} is not finite at the first steps")
+        self.optimiser.zero_grad(set_to_none=True)
+        out.total.backward()
+        gradient_norms(self.model, self.config.optim.clip)
+        self.optimiser.step()
+        self.count += 1
+        self.t = out.t
+        return self.model
+
+
+def share_of(batch: int, gpus: int, least: int) -> int:
+    """What one of several GPUs has of a batch."""
+    if batch % gpus or batch // gpus < least:
+        raise UserError(f"a batch of {batch} cannot be shared by {gpus} GPUs with {least} or more for each; set --gpus")
+    return batch // gpus

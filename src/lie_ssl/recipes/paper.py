@@ -1,0 +1,50 @@
+"""The paper's studies of encoders that are there already: only classifiers are trained, and encoders with them.
+
+The runs with pretraining are the grids paper/mae, paper/vicreg and paper/simclr in :mod:`lie_ssl.recipes.grids`.
+"""
+
+from __future__ import annotations
+
+from lie_ssl.methods.encoders import EncoderConfig
+from lie_ssl.protocol.finetune import FinetuneConfig
+from lie_ssl.protocol.studies import GapsConfig, NamedEncoder, TransferConfig
+from lie_ssl.recipes.data import paper as paper_data
+from lie_ssl.recipes.evaluate import gaps as gaps_evaluation
+
+
+def gaps() -> GapsConfig:
+    """Seven published encoders on the paper's data set.
+
+    Four have their weights from timm. MAE, VICReg and SimCLR have them in files of their authors: set encoder.weights.
+    The paper does not say which of CLIP's and MLP-Mixer's sizes it took; these are the ones like ViT-B/16.
+    """
+    from_timm = {
+        "clip": "vit_base_patch16_clip_224.openai", "resnet50": "resnet50", "vit": "vit_base_patch16_224",
+        "mlp_mixer": "mixer_b16_224",
+    }  # fmt: skip
+    from_file = {"simclr": "resnet50", "vicreg": "resnet50", "mae": "vit_base_patch16_224"}
+    encoders = {name: EncoderConfig(name=model, weights="timm") for name, model in from_timm.items()}
+    encoders |= {name: EncoderConfig(name=model) for name, model in from_file.items()}
+    return GapsConfig(paper_data(), tuple(NamedEncoder(n, e, gaps_evaluation(n)) for n, e in encoders.items()))
+
+
+def imagenet() -> TransferConfig:
+    """ImageNet and its turned validation pictures: 20,000 steps, the best rate by the loss on validation pictures."""
+    return TransferConfig(EncoderConfig(name="vit_base_patch16_224"), transfer_finetune(), classes=1000)
+
+
+def ilab() -> TransferConfig:
+    """iLab-2M with the six categories of Madan et al. (2021): a tenth of the training part chooses the rate.
+
+    The paper gives its rates and steps for both transfers in one paragraph.
+    """
+    return TransferConfig(EncoderConfig(name="vit_base_patch16_224"), transfer_finetune(), classes=6, validation=0.1)
+
+
+def transfer_finetune() -> FinetuneConfig:
+    """The paper's, for both transfers."""
+    return FinetuneConfig(steps=20_000, batch=64, rates=(5e-4, 5e-5, 5e-6), optimisers=("adam",))
+
+
+GAPS = {"paper/gaps": gaps}
+TRANSFERS = {"paper/imagenet": imagenet, "paper/ilab": ilab}
