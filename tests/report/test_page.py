@@ -163,3 +163,31 @@ def test_the_orbit_starts_at_the_first_frame(evaluated: list[Path], tiny: FrameS
     assert np.sort_complex(values[0]) == pytest.approx(np.sort_complex(np.linalg.eigvals(generators[0])), abs=1e-6)
     with pytest.raises(UserError, match="no operator"):
         orbit_of(load(evaluated[0]), tiny)
+
+
+@pytest.mark.parametrize("kind", ["2d", "3d"])
+def test_the_orbit_of_a_kind_lies_in_its_own_dimensions(evaluated: list[Path], tiny: FrameSet, kind: str) -> None:
+    loaded = load(evaluated[1])
+    operator = loaded.operator
+    assert operator is not None
+    assert loaded.card is not None
+    assert loaded.card["factors"] == ["2d", "3d"]
+    orbit = orbit_of(loaded, tiny, kind)
+    own = tiny.index[(tiny.index["split"] == "test") & tiny.index["duplicate_of"].isna() & (tiny.index["pose"] == kind)]
+    name, instance = own[["class", "instance"]].iloc[0]
+    own = own[(own["class"] == name) & (own["instance"] == instance)].sort_values("angle")
+    first, second = operator.fixed, operator.fixed + operator.shares[0]
+    dims = slice(first, second) if kind == "2d" else slice(second, None)
+    z = loaded.embed(tiny.read(own.index.to_numpy()))[:, dims].double().numpy()
+    assert orbit.angles.tolist() == own["angle"].tolist()
+    # Distances from the first frame along the two components are at most those in the whole share, and most of them.
+    flat = np.linalg.norm(orbit.true - orbit.true.mean(axis=0), axis=1) ** 2
+    full = np.linalg.norm(z - z.mean(axis=0), axis=1) ** 2
+    assert flat.sum() == pytest.approx(sum(orbit.shares) * full.sum(), rel=1e-5)
+
+
+def test_a_data_set_of_other_factors_has_no_orbit(evaluated: list[Path], tiny: FrameSet) -> None:
+    other = FrameSet(tiny.folder)
+    other.__dict__["index"] = tiny.index.assign(hue=np.arange(len(tiny.index)))
+    with pytest.raises(UserError, match="varies in other factors"):
+        orbit_of(load(evaluated[1]), other)

@@ -58,6 +58,44 @@ def findings(material: Material) -> list[str]:
     return [compared(material), f"{phase_name(phase)}: {wins}.", f"{_capital(losses)}; {_certainty(pairs)}."]
 
 
+def plain_sentences(material: Material) -> list[str]:
+    """What a comparison of X, X Frames and X Lie has shown, for someone who reads it for the first time: known objects
+    in new poses, unknown objects, and what the operator does."""
+    accuracy = material.accuracy[material.accuracy["phase"] == "linear"]
+    accuracy = accuracy[accuracy["diverse"] == accuracy["diverse"].max()]
+    openings = {
+        "known_new": "Objects that training showed in one pose only are recognised in new poses",
+        "unknown_diverse": "Objects that training never showed are recognised in any pose",
+    }
+    sentences = []
+    for setting, opening in openings.items():
+        means = over_seeds(accuracy[accuracy["setting"] == setting], [*ARM_KEYS, "poses"], "top1")
+        parts = []
+        for arm in reversed(arms_of(accuracy)):
+            own = _of(means, arm).set_index("poses")["mean"]
+            control = " (the same pairs, no operator)" if arm.arm == "frames" else ""
+            told = " and ".join(f"{value:.1f} %" for value in own)
+            parts.append(f"in {told} of frames by {arm.name}{control}")
+        kinds = " and ".join(dict.fromkeys(means["poses"].map(poses_name)))
+        sentences.append(f"{opening} ({kinds}): {'; '.join(parts)}.")
+    return [*sentences, *_operator_sentence(material.equivariance)]
+
+
+def _operator_sentence(equivariance: pd.DataFrame) -> list[str]:
+    """How well moved embeddings of unknown objects find the true frame, in the first kind of pose."""
+    own = equivariance[(equivariance["instances"] == "unknown") & (equivariance["part"] == "moved")]
+    own = own.dropna(subset=["mrr"])
+    if own.empty:
+        return []
+    row = own[own["poses"] == own["poses"].min()].mean(numeric_only=True)
+    return [
+        f"Moved by the operator, the embedding of an unknown object finds its own frame in the new pose among "
+        f"{row['candidates']:.0f} at first place in {100 * row['hit1']:.0f} % of cases (mean reciprocal rank "
+        f"{row['mrr']:.2f}; {row['mrr_identity']:.2f} if it is not moved; {row['mrr_transfer']:.2f} with the "
+        "coordinates of another object's equal move)."
+    ]
+
+
 def compare(accuracy: pd.DataFrame, phase: str) -> list[Comparison]:
     """For each method with a baseline, the arm of interest against it in one phase."""
     own = accuracy[(accuracy["phase"] == phase) & accuracy["setting"].isin(BAR_SETTINGS)]

@@ -96,7 +96,7 @@ def accuracy_table(
 ) -> Table:  # fmt: skip
     """Top-1 accuracy as mean, standard error, and difference and multiple to the baseline of the same method."""
     own = accuracy[(accuracy["phase"] == phase) & (accuracy["poses"] == poses)]
-    found = _lookup(over_seeds(own, [*ARM_KEYS, "setting", "diverse"], "top1"))
+    found = lookup(over_seeds(own, [*ARM_KEYS, "setting", "diverse"], "top1"))
     columns = [(s, d) for s in settings for d in diverse_of(accuracy)]
     rows = []
     for arm in arms_of(accuracy, phase):
@@ -132,7 +132,7 @@ def gap_tables(accuracy: pd.DataFrame) -> list[Table]:
     for phase in in_order(gaps["phase"], PHASES):
         for diverse in diverse_of(gaps):
             own = gaps[(gaps["phase"] == phase) & (gaps["diverse"] == diverse)]
-            found = _lookup(over_seeds(own, [*ARM_KEYS, "poses", "gap"], "points"))
+            found = lookup(over_seeds(own, [*ARM_KEYS, "poses", "gap"], "points"))
             rows = tuple(
                 Row(arm.name, tuple(found(*arm, p, g) for p, g in columns), method_name(arm.method))
                 for arm in arms_of(accuracy, phase)
@@ -157,7 +157,7 @@ def equivariance_tables(equivariance: pd.DataFrame) -> list[Table]:
     for poses in in_order(equivariance["poses"], ()):
         for instances in in_order(equivariance["instances"], ()):
             own = equivariance[(equivariance["poses"] == poses) & (equivariance["instances"] == instances)]
-            found = {m: _lookup(over_seeds(own, [*ARM_KEYS, "part"], m)) for m in MEASURES}
+            found = {m: lookup(over_seeds(own, [*ARM_KEYS, "part"], m)) for m in MEASURES}
             rows = []
             for arm in arms_of(equivariance):
                 cells = [replace(found[m](*arm, p), digits=1 if m == "pose_degrees" else 3) for p, m in columns]
@@ -178,7 +178,7 @@ def ablation_tables(ablation: pd.DataFrame) -> list[Table]:
     for phase, poses in phases_and_poses(ablation):
         own = ablation[(ablation["phase"] == phase) & (ablation["poses"] == poses)]
         by = ["method", "ablation", "setting", "diverse"]
-        top1, drop = (_lookup(over_seeds(own, by, value)) for value in ("top1", "drop"))
+        top1, drop = (lookup(over_seeds(own, by, value)) for value in ("top1", "drop"))
         rows = []
         for method in in_order(names["method"], METHODS):
             for name in names.loc[names["method"] == method, "ablation"]:
@@ -203,11 +203,12 @@ def diverse_of(table: pd.DataFrame) -> list[float]:
     return sorted(float(d) for d in table["diverse"].unique())
 
 
-def _lookup(means: pd.DataFrame) -> Callable[..., Cell]:
+def lookup(means: pd.DataFrame, digits: int = 1) -> Callable[..., Cell]:
     """Keys -> cell; an empty one for keys that are not there."""
     keys = [c for c in means.columns if c not in ("mean", "error", "seeds")]
     places = means[keys].itertuples(index=False, name=None)
-    cells = {tuple(k): Cell(float(m), float(e)) for k, m, e in zip(places, means["mean"], means["error"], strict=True)}
+    numbers = zip(places, means["mean"], means["error"], strict=True)
+    cells = {tuple(k): Cell(float(m), float(e), digits=digits) for k, m, e in numbers}
     return lambda *key: cells.get(key, Cell())
 
 
