@@ -75,7 +75,7 @@ operators = st.builds(
     generators=st.lists(st.integers(1, 99), min_size=1).map(tuple),
     algebra=st.sampled_from(get_args(AlgebraName)),
     fixed=st.integers(1, 999),
-    sees=st.sampled_from(["pair", "source", "delta"]),
+    sees=st.sampled_from([("pair",), ("source",), ("delta", "linear")]),
     max_norm=positive,
     split_factors=st.booleans(),
 )

@@ -37,13 +37,13 @@ def command(frames: FrameSet, out: Path, *only: str) -> list[str]:
 def test_every_variant_is_another_config_and_changes_what_it_says() -> None:
     full = pretrain_recipe("small", "mae", "lie")
     made = {name: change(full).objective for name, change in ABLATIONS.items()}
-    same = [name for name, objective in made.items() if objective == full.objective]
-    assert same == ["general"]  # which the full model has
-    digests = {change(full).digest() for name, change in ABLATIONS.items() if name != "general"}
+    same = [name for name, change in ABLATIONS.items() if change(full) == full]
+    assert same == ["commuting"]  # which the full model has
+    digests = {change(full).digest() for name, change in ABLATIONS.items() if name != "commuting"}
     assert len(digests) == len(ABLATIONS) - 1
-    assert (made["lie_only"].ssl, made["lie_only"].euclidean, made["lie_only"].lie) == (0.0, 0.0, 1.0)
+    assert (made["no_ssl"].ssl, made["no_euclidean"].euclidean, made["no_invariant"].invariant) == (0.0, 0.0, 0.0)
     assert (made["no_fixed"].operator.fixed, made["no_fixed"].invariant) == (0, 0.0)
-    assert made["generators_16"].operator.generators == (16,)
+    assert (made["sees_pair_8"].operator.generators, made["sees_pair_8"].operator.sees) == ((8,), ("pair",))
     assert {made[name].operator.action for name in ("mlp", "identity", "skew")} == {"mlp", "identity", "exp"}
 
 
@@ -79,28 +79,28 @@ def test_a_whole_ablation_goes_on_where_it_was_killed(
 
     monkeypatch.setattr(ablate, "train_and_evaluate", killed)
     with pytest.raises(SystemExit) as stop:
-        main(command(tiny, out, "mlp", "general", "generators_1"))
+        main(command(tiny, out, "mlp", "commuting", "sees_pair_1"))
     assert stop.value.code == 130
     assert set(pd.read_csv(out / "ablation.csv")["ablation"]) == {"full"}
     capsys.readouterr()
 
     monkeypatch.setattr(ablate, "train_and_evaluate", whole)
-    # Blocks of three do not fill the 32 dimensions that move.
-    monkeypatch.setitem(ABLATIONS, "block", lambda c: _with_blocks(ABLATIONS["skew"](c)))
-    main(command(tiny, out, "mlp", "general", "block"))
+    # Blocks of five do not fill the 24 dimensions of a share.
+    monkeypatch.setitem(ABLATIONS, "block", lambda c: _with_blocks(ABLATIONS["random_start"](c)))
+    main(command(tiny, out, "mlp", "commuting", "block"))
     said = capsys.readouterr().out
     assert "1 of 4 are done already" in said
-    assert "block/0 cannot run: objective.operator does not fit an embedding of 128: blocks of 3" in said
+    assert "block/0 cannot run: objective.operator does not fit an embedding of 128: blocks of 5" in said
     table = pd.read_csv(out / "ablation.csv")
     assert list(table.columns) == COLUMNS
-    assert set(table["ablation"]) == {"full", "mlp", "general"}
+    assert set(table["ablation"]) == {"full", "mlp", "commuting"}
     assert set(table["diverse"]) == {25, 50}
     assert set(table["phase"]) == {"linear", "knn"}
-    assert not table.loc[table["ablation"].isin(["full", "general"]), "drop"].any()
+    assert not table.loc[table["ablation"].isin(["full", "commuting"]), "drop"].any()
     sizes = table.groupby("ablation").size()
     assert sizes.nunique() == 1
     assert lie_ssl.load(out / "runs" / "mlp_0").operator.action == "mlp"  # type: ignore[union-attr]
-    assert not (out / "runs" / "general_0").exists()  # the full model's run serves
+    assert not (out / "runs" / "commuting_0").exists()  # the full model's run serves
 
     monkeypatch.setattr(ablate, "train_and_evaluate", None)  # any call would fail
     before = (out / "ablation.csv").read_bytes()
@@ -111,7 +111,7 @@ def test_a_whole_ablation_goes_on_where_it_was_killed(
         main([*command(tiny, out, "mlp"), "--optim.lr", "0.5"])
     assert stop.value.code == 2
     assert "holds another ablation" in capsys.readouterr().err
-    assert json.loads((out / "ablation.json").read_text()).keys() == {"full/0", "mlp/0", "general/0"}
+    assert json.loads((out / "ablation.json").read_text()).keys() == {"full/0", "mlp/0", "commuting/0"}
     monkeypatch.setattr(ablate, "train_and_evaluate", whole)
     with pytest.raises(SystemExit) as stop:
         main([*command(tiny, tmp_path / "no", "mlp"), "--start", "nowhere"])
@@ -122,7 +122,7 @@ def test_a_whole_ablation_goes_on_where_it_was_killed(
 def _with_blocks(config: object) -> object:
     from tests.training.tiny_runs import changed
 
-    return changed(config, objective__operator__algebra="block", objective__operator__block_size=3)
+    return changed(config, objective__operator__algebra="block", objective__operator__block_size=5)
 
 
 @pytest.mark.parametrize(

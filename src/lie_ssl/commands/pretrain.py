@@ -73,12 +73,12 @@ class Bar:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (
-            TextColumn("training"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(), TextColumn("{task.fields[loss]}"),
         )  # fmt: skip
         self._shown = shown
         self._bar = Progress(*columns, console=Console(file=sys.stdout))
-        self._task = self._bar.add_task("", total=None, rate="", loss="")
+        self._task = self._bar.add_task("training", total=None, rate="", loss="")
 
     def __enter__(self) -> Bar:
         return self
@@ -92,12 +92,18 @@ class Bar:
     def step(self, done: int, total: int, loss: float) -> None:
         if not self._shown:
             return
-        if not self._bar.live.is_started:
-            self._bar.reset(self._task, total=total, completed=done)
+        if not self._bar.live.is_started or self._bar.tasks[0].description != "training":
+            self._bar.reset(self._task, total=total, completed=done, description="training")
             self._bar.start()
         speed = self._bar.tasks[0].speed
         rate = f"{speed:.1f} steps/s" if speed else ""
         self._bar.update(self._task, completed=done, total=total, rate=rate, loss=f"loss {loss:.4g}")
+
+    def busy(self, what: str) -> None:
+        """A bar that moves without saying how far it is."""
+        if self._shown:
+            self._bar.reset(self._task, total=None, description=what, rate="", loss="")
+            self._bar.start()
 
     def say(self, text: str) -> None:
         if self._shown:

@@ -31,13 +31,13 @@ def sweep(arguments: list[str]) -> None:
     The flags are those of `lie-ssl pretrain`, for what the grid does not vary. It can be killed at any time; the same
     command goes on.
 
-    Example: lie-ssl sweep small/mae --data data/small --out runs/sweep --jobs 2
+    Example: lie-ssl sweep small/mae/lie --data data/small --out runs/sweep --jobs 2
     """
     if not arguments or arguments[0] in ("-h", "--help"):
         print(usage())
         sys.exit(0)
     if arguments[0].startswith("-"):
-        raise UserError("say which grid to run: lie-ssl sweep GRID, such as `small/mae`")
+        raise UserError("say which grid to run: lie-ssl sweep GRID, such as `small/mae/lie`")
     name, rest = arguments[0], arguments[1:]
     grid = sweep_recipe(name)
 
@@ -79,6 +79,9 @@ def usage() -> str:
     """The grids."""
     width = max(len(name) for name in SWEEPS)
     lines = ["usage: lie-ssl sweep GRID --data FOLDER --out FOLDER [--jobs N] [--ratio R] [flags of pretrain]", ""]
-    lines += [f"  {name:<{width}}  {(grid.__doc__ or '').splitlines()[0]}" for name, grid in SWEEPS.items()]
-    lines += ["", f"{FILTER}.", "", "Example: lie-ssl sweep small/mae --data data/small --out runs/sweep --jobs 2"]
-    return "\n".join([*lines, "         lie-ssl sweep small/mae --help   shows every flag with its default"])
+    lines += [
+        f"  {name:<{width}}  {(getattr(grid, 'func', grid).__doc__ or '').splitlines()[0]}"
+        for name, grid in SWEEPS.items()
+    ]
+    lines += ["", f"{FILTER}.", "", "Example: lie-ssl sweep small/mae/lie --data data/small --out runs/sweep --jobs 2"]
+    return "\n".join([*lines, "         lie-ssl sweep small/mae/lie --help   shows every flag with its default"])

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, get_args
 
 from lie_ssl.errors import UserError
+from lie_ssl.lie.coordinates import Sees
 from lie_ssl.lie.operator import AlgebraName
 from lie_ssl.plain import suggestion
 from lie_ssl.protocol.ablate import Change
@@ -13,7 +14,7 @@ from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.recipes.evaluate import evaluate_recipe
 from lie_ssl.training.config import PretrainConfig
 
-GENERATORS = (1, 2, 8, 16)
+GENERATORS = (1, 8)
 
 
 def objective(**values: Any) -> Change:
@@ -26,22 +27,60 @@ def operator(**values: Any) -> Change:
     return lambda config: objective(operator=replace(config.objective.operator, **values))(config)
 
 
+def inferred(sees: Sees, generators: int = 4) -> Change:
+    """t by the paper's inference network, with as many generators of each factor as asked for, started at random."""
+    return operator(sees=(sees,), generators=(generators,), frequencies=())
+
+
+def algebra(name: AlgebraName) -> Change:
+    """Another algebra. Those of low rank and of blocks cannot start as plane rotations."""
+    return operator(algebra=name) if name in PLANES else operator(algebra=name, frequencies=())
+
+
 def no_fixed(config: PretrainConfig) -> PretrainConfig:
     """The group acts on all of the embedding; without a fixed part there is no contrast on it."""
     own = config.objective
     return objective(invariant=0.0, operator=replace(own.operator, fixed=0))(config)
 
 
+def fixed(count: int) -> Change:
+    """Another size of the part that the group leaves alone."""
+    return operator(fixed=count)
+
+
+PLANES = ("general", "skew", "commuting")
 ABLATIONS: dict[str, Change] = {
+    # The terms of the loss.
     "no_euclidean": objective(euclidean=0.0),
-    "lie_only": objective(euclidean=0.0, ssl=0.0),
+    "no_invariant": objective(invariant=0.0),
     "no_ssl": objective(ssl=0.0),
-    "no_own_negative": objective(own_negative=False),
+    "with_lie": objective(lie=0.3),
+    "euclidean_1": objective(euclidean=1.0),
+    "euclidean_9": objective(euclidean=9.0),
+    # What moves, and how the error is measured.
     "identity": operator(action="identity"),
     "mlp": operator(action="mlp"),
-    **{name: operator(algebra=name) for name in get_args(AlgebraName)},
     "no_fixed": no_fixed,
-    **{f"generators_{n}": operator(generators=(n,)) for n in GENERATORS},
+    "fixed_64": fixed(64),
+    "fixed_112": fixed(112),
+    "no_centre": operator(centred=False, standardised=()),
+    "no_spread": operator(standardised=()),
+    "not_relative": objective(relative=False, euclidean=0.1),
+    "one_group": objective(by_kind=False),
+    # Where t comes from.
+    **{f"sees_{name}": inferred(name) for name in ("pair", "source", "delta")},
+    **{f"sees_pair_{n}": inferred("pair", n) for n in GENERATORS},
+    # The algebra and its start.
+    **{name: algebra(name) for name in get_args(AlgebraName)},
+    "frequency_1": operator(frequencies=(1.0,)),
+    "random_start": operator(frequencies=()),
+    "fast_operator": lambda config: replace(config, optim=replace(config.optim, operator_lr=1.0)),
+    # The contrast between frames.
+    "temperature_0.1": objective(temperature=0.1),
+    "temperature_0.5": objective(temperature=0.5),
+    "no_batch_norm": objective(batch_norm=False),
+    "no_singles": objective(singles=False),
+    "ssl_view": objective(view="ssl"),
 }
 
 

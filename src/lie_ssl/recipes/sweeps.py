@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from lie_ssl.errors import UserError
 from lie_ssl.methods.simclr import SimCLRConfig
 from lie_ssl.plain import suggestion
 from lie_ssl.protocol.sweep import Grid
 from lie_ssl.recipes.evaluate import paper as paper_evaluation
-from lie_ssl.recipes.pretrain import paper, small
+from lie_ssl.recipes.pretrain import PUBLISHED, paper, small
 from lie_ssl.training.config import PretrainConfig
 
 LR, SSL, LIE, EUCLIDEAN = "optim.lr", "objective.ssl", "objective.lie", "objective.euclidean"
@@ -38,23 +40,11 @@ def paper_simclr() -> Grid:
     return Grid(with_own_temperature(paper("simclr", "literal")), values, ratio=0.6, probe=PAPER_PROBE)
 
 
-def small_mae() -> Grid:
-    """2 rates x 2 weights of the Lie term: 4 runs for a CPU."""
-    return _small(small("mae", "lie"))
-
-
-def small_vicreg() -> Grid:
-    """2 rates x 2 weights of the Lie term: 4 runs for a CPU."""
-    return _small(small("vicreg", "lie"))
-
-
-def small_simclr() -> Grid:
-    """2 rates x 2 weights of the Lie term, filtered: 4 runs for a CPU."""
-    return _small(with_own_temperature(small("simclr", "lie")), ratio=0.6)
-
-
-def _small(base: PretrainConfig, ratio: float = 0.0) -> Grid:
-    return Grid(base, {LR: (1e-3, 3e-4), LIE: (0.3, 1.0)}, ratio=ratio)
+def small_grid(method: str, arm: str) -> Grid:
+    """2 runs for a CPU with half of the recipe's steps: the rate of X, or the weight of what X Frames or X Lie adds."""
+    config = small(method, arm)
+    base = replace(config, optim=replace(config.optim, steps=config.optim.steps // 2))
+    return Grid(base, SMALL_VALUES[arm])
 
 
 def with_own_temperature(config: PretrainConfig) -> PretrainConfig:
@@ -68,9 +58,17 @@ def with_own_temperature(config: PretrainConfig) -> PretrainConfig:
     )
 
 
-SWEEPS = {
+WEIGHTS = (1.0, 3.0)
+# Every arm has the same number of trials.
+SMALL_VALUES: dict[str, dict[str, tuple[float, ...]]] = {
+    "base": {LR: (1e-3, 2e-3)},
+    "frames": {"objective.frames": WEIGHTS},
+    "literal": {LIE: WEIGHTS},
+    "lie": {"objective.invariant": WEIGHTS},
+}
+SWEEPS: dict[str, Callable[[], Grid]] = {
     "paper/mae": paper_mae, "paper/vicreg": paper_vicreg, "paper/simclr": paper_simclr,
-    "small/mae": small_mae, "small/vicreg": small_vicreg, "small/simclr": small_simclr,
+    **{f"small/{method}/{arm}": partial(small_grid, method, arm) for method in PUBLISHED for arm in SMALL_VALUES},
 }  # fmt: skip
 
 
