@@ -18,7 +18,7 @@ from lie_ssl.errors import UserError
 COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
     ("demo",): ("demo", "demo", "the effect in minutes: MAE, MAE Frames and MAE Lie on objects in new poses"),
     ("data", "make", "demo"): ("make", "make_demo", "all 52 classes, 9,360 frames of 64 px: seconds"),
-    ("data", "make", "small"): ("make", "make_small", "all 52 classes, 124,800 frames of 32 px in grey clay: a minute"),
+    ("data", "make", "small"): ("make", "make_small", "24 classes, 57,600 frames of 32 px in grey clay: half a minute"),
     ("data", "make", "paper"): ("make", "make_paper", "52 x 50 x 180 frames of 224 px, as in the paper"),
     ("data", "import"): ("data", "import_photos", "photographs (turntables, COIL) into the same kind of folder"),
     ("data", "show"): ("data", "show", "print the card of a data set and draw its figures"),

@@ -120,3 +120,22 @@ def test_a_unit_that_was_changed_is_done_anew_and_no_other(tmp_path: Path) -> No
     assert done_units(tmp_path / "out", tiny_recipe(optim__lr=0.5)) == set()
     assert done_units(tmp_path / "out", replace(recipe, data=tiny_config(seed=9))) == set()
     assert done_units(tmp_path / "nowhere", recipe) == set()
+
+
+def test_units_start_from_the_first_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = replace(tiny_recipe(), first=tiny_run(Path(), "mae", "base", seed=5))
+    assert recipe.hash_of(recipe.units[0]) != tiny_recipe().hash_of(recipe.units[0])
+    trained: list[tuple[str, int]] = []
+    monkeypatch.setattr(grid, "pretrain", lambda config, out, watcher: trained.append((out.name, config.seed)))
+    starts: list[str] = []
+
+    class Starts(Worker):
+        def __call__(self, config: PretrainConfig, evaluation: EvaluateConfig, run: Path, watcher: Any) -> Results:
+            starts.append(config.start)
+            return super().__call__(config, evaluation, run, watcher)
+
+    assert work(tmp_path, recipe, Starts())[1] == []
+    assert trained == [("first", 5)]  # once, before the units
+    assert set(starts) == {str(tmp_path / "work" / "first")}
+    assert work(tmp_path, recipe, Starts())[1] == []
+    assert len(trained) == 1  # nothing is left to do, so the first run is not asked for

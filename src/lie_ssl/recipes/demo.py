@@ -14,7 +14,7 @@ from lie_ssl.training.config import LogConfig
 
 METHOD = "mae"
 ARMS = ("base", "frames", "lie")
-STEPS = 400
+STEPS = 500
 
 
 def demo() -> Recipe:

@@ -24,7 +24,7 @@ ARMS = ("base", "frames", "literal", "lie", "lie_off")
 PUBLISHED = ("mae", "vicreg", "simclr")
 # Weights of the contrast between frames that were best on validation instances, where that is not 1
 # (`lie-ssl sweep small/METHOD/ARM`).
-CONTRAST = {("mae", "frames"): 3.0, ("vicreg", "lie"): 3.0, ("simclr", "lie"): 3.0}
+CONTRAST: dict[tuple[str, str], float] = {}
 
 
 def arm_objective(
@@ -60,7 +60,7 @@ def small(method: str = "mae", arm: str = "lie") -> PretrainConfig:
     weight = CONTRAST.get((method, arm.removesuffix("_off")), 1.0)
     return PretrainConfig(
         method=settings, arm=arm, encoder=EncoderConfig(name=encoder), objective=arm_objective(arm, 128, weight=weight),
-        optim=OptimConfig(steps=1000 if method == "mae" else 600, batch=64, lr=1e-3, operator_lr=0.01),
+        optim=OptimConfig(steps=1600 if method == "mae" else 800, batch=64, lr=1e-3, operator_lr=0.01),
     )  # fmt: skip
 
 

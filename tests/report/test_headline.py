@@ -1,0 +1,59 @@
+"""The first table, the gains of the operator, and the sentences of the demo."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from lie_ssl.report.findings import plain_sentences
+from lie_ssl.report.formats import to_markdown
+from lie_ssl.report.gathering import Material
+from lie_ssl.report.headline import headline_table, headline_tables, operator_gain
+from tests.report import long_tables
+
+ARMS = (("mae", "base", 0.0), ("mae", "frames", 6.0), ("mae", "lie", 10.0), ("mae", "lie_off", 7.0))
+
+
+def test_the_first_table_has_the_largest_proportion_and_the_operator() -> None:
+    accuracy = long_tables.accuracy(ARMS, phases=("linear", "finetune"))
+    table = headline_table(accuracy, long_tables.equivariance(), "2d")
+    rows = {row.name: row.cells for row in table.rows}
+    assert list(rows) == ["MAE", "MAE Frames", "MAE Lie", "MAE Lie off"]
+    # Level, gain, the mean of the seeds 0 to 2, and 4 points for 50 % diverse instances.
+    assert [c.mean for c in rows["MAE Lie"][:4]] == [65.0, 55.0, 65.0, 55.0]
+    assert rows["MAE Lie"][0].error == pytest.approx(3**-0.5)
+    assert [c.mean for c in rows["MAE Lie"][4:]] == pytest.approx([0.8, 0.7, 0.2, 0.8])
+    assert all(c.empty for c in rows["MAE"][4:])
+    text = to_markdown(table)
+    assert "| MAE Lie | 65.0 ± 0.6 | 55.0 ± 0.6 |" in text
+    assert "0.80 ± 0.00" in text
+
+
+def test_one_table_for_every_kind_of_pose_and_none_without_numbers() -> None:
+    tables = headline_tables(long_tables.accuracy(), long_tables.equivariance())
+    assert [t.name for t in tables] == ["headline_2d", "headline_3d"]
+    assert all(c.empty for row in tables[1].rows for c in row.cells[4:])  # no operator was tested in 3D
+    assert headline_tables(pd.DataFrame(), long_tables.equivariance()) == []
+
+
+def test_gains_are_differences_seed_by_seed() -> None:
+    gains = operator_gain(long_tables.accuracy(ARMS)).set_index(["against", "setting", "poses", "diverse"])
+    assert set(gains.index.get_level_values("against")) == {"base", "frames", "lie_off"}
+    for other, gain in (("base", 10.0), ("frames", 4.0), ("lie_off", 3.0)):
+        own = gains.loc[(other, "known_new", "3d", 5.0)]
+        assert (own["mean"], own["error"], own["seeds"]) == (gain, 0.0, 3)
+    assert operator_gain(long_tables.accuracy((("mae", "base", 0.0),))).empty
+
+
+def test_three_plain_sentences() -> None:
+    equivariance = long_tables.equivariance().assign(candidates=30)
+    empty = pd.DataFrame()
+    material = Material(long_tables.accuracy(ARMS[:3], seeds=(0,)), empty, equivariance, empty, (), ())
+    known, unknown, operator = plain_sentences(material)
+    assert "in one pose only" in known
+    assert "in 64.0 % and 59.0 % of frames by MAE Lie; in 60.0 % and 55.0 % of frames by MAE Frames" in known
+    assert known.endswith("in 54.0 % and 49.0 % of frames by MAE.")
+    assert "in 54.0 % and 49.0 % of frames by MAE Lie" in unknown
+    assert "among 30 at first place in 60 % of cases (mean reciprocal rank 0.80; 0.20 if it is not moved" in operator
+    without = Material(material.accuracy, empty, equivariance[equivariance["arm"] == "base"], empty, (), ())
+    assert len(plain_sentences(without)) == 2

@@ -1,0 +1,68 @@
+"""`lie-ssl demo` from nothing to the page, with fewer steps and frames."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from lie_ssl.cli import main
+from lie_ssl.protocol.grid import Recipe
+from lie_ssl.recipes import demo as recipes
+from lie_ssl.training.config import PretrainConfig
+from tests.conftest import tiny_config
+from tests.training.tiny_runs import few_pairs
+
+TOLD = "Objects that training showed in one pose only are recognised in new poses (2D poses and 3D poses):"
+
+
+def tiny() -> Recipe:
+    """The demo's own recipe, but for sizes."""
+    recipe = recipes.demo()
+    units = []
+    for unit in recipe.units:
+        optim = replace(unit.pretraining.optim, steps=3, batch=8)
+        log = replace(unit.pretraining.log, check_every=3, tensorboard=False)
+        probe = replace(unit.evaluation.probe, steps=4)
+        evaluation = replace(unit.evaluation, probe=probe, limit=20, pairs=1, proportions=(0.25, 0.5))
+        units.append(replace(unit, pretraining=replace(unit.pretraining, optim=optim, log=log), evaluation=evaluation))
+    return replace(recipe, data=tiny_config(), units=tuple(units))
+
+
+def test_the_demo_tells_what_it_has_seen_and_the_same_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few_pairs(monkeypatch)
+    whole = tiny()
+    monkeypatch.setattr(recipes, "demo", lambda: whole)
+    main(["demo", "--out", str(tmp_path / "demo")])
+    said = capsys.readouterr().out
+    assert TOLD in said
+    assert "Moved by the operator" in said
+    assert "MAE Lie" in said
+    assert "report.html" in said
+    page = (tmp_path / "demo" / "report.html").read_text()
+    assert "MAE Frames" in page
+    table = pd.read_csv(tmp_path / "demo" / "results" / "accuracy.csv")
+    assert set(table["arm"]) == {"base", "frames", "lie"}
+
+    main(["demo", "--out", str(tmp_path / "demo")])  # everything is there: it only shows it
+    again = capsys.readouterr().out
+    assert "3 of 3 units are done already" in again
+    assert [line for line in said.splitlines() if line.startswith("Objects")] == [
+        line for line in again.splitlines() if line.startswith("Objects")
+    ]
+
+    main(["demo", "--out", str(tmp_path / "twin")])
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "twin" / "results" / "accuracy.csv"), table)
+
+
+def test_the_demo_trains_like_the_small_recipe() -> None:
+    recipe = recipes.demo()
+    assert [u.name for u in recipe.units] == ["mae/base/0", "mae/frames/0", "mae/lie/0"]
+    steps = {u.pretraining.optim.steps for u in recipe.units}
+    assert len(steps) == 1  # the same for all
+    shared = [replace(u.pretraining, arm="", objective=PretrainConfig().objective) for u in recipe.units]
+    assert shared[0] == shared[1] == shared[2]
