@@ -274,8 +274,15 @@ def test_frequencies_are_for_linear_factors() -> None:
         ({"sees": ("pair", "delta")}, "sees has 2 words, but there are 1 factors"),
         ({"n_generators": (1, 1), "sees": ("pair",)}, "sees has 1 words, but there are 2 factors"),
         ({"n_generators": (1, 1), "sees": ("pair", "all")}, "sees is 'all'"),
-        ({"sees": "linear", "algebra": "block", "frequencies": (1.0,)}, "'block' has no setting 'frequencies'"),
-        ({"sees": "linear", "algebra": "low_rank", "frequencies": (1.0,)}, "'low_rank' has no setting 'frequencies'"),
+        (
+            {"n_generators": 1, "sees": "linear", "algebra": "block", "frequencies": (1.0,)},
+            "'block' has no setting 'frequencies'",
+        ),
+        (
+            {"n_generators": 1, "sees": "linear", "algebra": "low_rank", "frequencies": (1.0,)},
+            "'low_rank' has no setting 'frequencies'",
+        ),
+        ({"n_generators": 2, "sees": "linear"}, "a linear factor has one generator"),
         ({"rank": 3}, "'general' has no setting 'rank'"),
         ({"standardised": True}, "need a centre"),
         ({"standardised": (True, False), "centred": True}, "standardised has 2 words, but 1 shares"),

@@ -13,6 +13,7 @@ from lie_ssl.methods.objective import ObjectiveConfig, OperatorConfig
 from lie_ssl.methods.pair_model import build_operator
 
 FIXED = OperatorConfig(fixed=4)
+LINEAR = {"generators": (1,), "sees": ("linear",), "frequencies": (1.0,)}
 FACTORS = ("pose", "hue", "scale")
 
 
@@ -82,8 +83,8 @@ def test_refused_operators(settings: dict[str, Any], words: str) -> None:
         ({"sees": ("pair", "linear")}, 3, "sees has 2 entries, but the data set varies in pose, hue, scale$"),
         ({"sees": ("pair", "linear")}, 1, "sees has 2 entries, but the data set varies in pose$"),
         ({"rank": 2}, 1, "does not fit an embedding of 16: the algebra 'general' has no setting 'rank'"),
-        ({"algebra": "block", "sees": ("linear",), "frequencies": (1.0,)}, 1, "'block' has no setting 'frequencies'"),
-        ({"algebra": "low_rank", "sees": ("linear",), "frequencies": (1.0,)}, 2, "'low_rank' has no .* 'frequencies'"),
+        ({"algebra": "block", **LINEAR}, 1, "'block' has no setting 'frequencies'"),
+        ({"algebra": "low_rank", **LINEAR}, 2, "'low_rank' has no .* 'frequencies'"),
         ({"standardised": ("pose",)}, 1, "does not fit an embedding of 16: standardised dimensions need a centre"),
         ({"algebra": "block", "block_size": 17}, 1, "does not fit an embedding of 16"),
         ({"split_factors": True, "fixed": 14}, 3, "cannot be split over 3 factors"),
@@ -117,6 +118,6 @@ def test_words_for_each_factor_reach_the_operator() -> None:
     assert operator.algebras[0].speed.tolist() == [[1, 2, 1, 2]]  # type: ignore[operator, union-attr]
     assert operator.centre.shape == (16,)
     assert operator.standardised == (False, True)
-    single = build_operator(16, OperatorConfig(sees=("linear",)), FACTORS)
+    single = build_operator(16, OperatorConfig(generators=(1,), sees=("linear",)), FACTORS)
     assert [c.sees for c in single.coordinates] == ["linear"] * 3
     assert not single.centred

@@ -360,7 +360,7 @@ def test_an_unfinished_run(runs: dict[str, Path], tmp_path: Path, capsys: pytest
 
 def test_recipes() -> None:
     small = evaluate_recipe("small")
-    assert (small.probe.steps, small.finetune.steps, small.limit) == (1000, 150, 2000)
+    assert (small.probe.steps, small.finetune.steps, small.limit) == (1000, 400, 2000)
     plain = EvaluateConfig()
     assert replace(small, probe=plain.probe, finetune=plain.finetune, limit=plain.limit) == plain
     mae = evaluate_recipe("paper", "mae", "literal")
