@@ -113,7 +113,7 @@ def option2(out: Path = Path("results/bench"), rounds: int = 7, batch: int = 8) 
 
 
 def linear(out: Path = Path("results/bench"), threads: int = 2) -> None:
-    """Time of the whole linear evaluation at the size `small` on features that are there already.
+    """Time of the whole linear evaluation for 52 classes x 40 instances on features that are there already.
 
     Example: lie-ssl bench linear
 
