@@ -102,7 +102,8 @@ class Bar:
     def busy(self, what: str) -> None:
         """A bar that moves without saying how far it is."""
         if self._shown:
-            self._bar.reset(self._task, total=None, description=what, rate="", loss="")
+            self._bar.reset(self._task, description=what, rate="", loss="")
+            self._bar.tasks[0].total = None  # which reset would take for "as before"
             self._bar.start()
 
     def say(self, text: str) -> None:
