@@ -72,7 +72,7 @@ def assert_alike(one: Path, two: Path, config: PretrainConfig, size: int) -> Non
     terms = {name for name in learned if not name.startswith("gradient")}
     assert worst_difference(logs[0][0], logs[1][0], learned) < 2e-5
     for a, b in zip(*logs, strict=True):
-        assert worst_difference(a, b, {"loss", "ssl", "lr"}) < 1e-3
+        assert worst_difference(a, b, {"loss", "ssl", "lr"}) < 2e-4
         assert worst_difference(a, b, terms) < 5e-3
     first = build_model(config, size, 3).method.encoder.state_dict()
     a, b = (load(run).encoder.state_dict() for run in (one, two))

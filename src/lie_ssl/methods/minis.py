@@ -52,8 +52,9 @@ def resnet_mini(image_size: int = 64, channels: int = 3) -> ResNet:
     model.maxpool = nn.Identity()
     model.layer1 = nn.Sequential(BasicBlock(widths[0], widths[0]))
     model.init_weights()
-    # Convolutions of few channels run faster on a CPU when the channels of a place lie side by side.
-    return cast("ResNet", model.to(memory_format=torch.channels_last))
+    # From 32 px on convolutions of few channels run faster on a CPU when the channels of a place lie side by side.
+    layout = torch.contiguous_format if image_size < SMALL_IMAGE else torch.channels_last
+    return cast("ResNet", model.to(memory_format=layout))
 
 
 MINIS: dict[str, Callable[..., nn.Module]] = {"vit_mini": vit_mini, "resnet_mini": resnet_mini}
