@@ -81,7 +81,7 @@ class LieOperator(nn.Module):
         kinds: tuple[Sees, ...] = (sees,) * len(counts) if isinstance(sees, str) else tuple(sees)
         if len(kinds) != len(counts):
             raise ValueError(f"sees has {len(kinds)} words, but there are {len(counts)} factors")
-        if any(kind == "linear" and count > 1 for kind, count in zip(kinds, counts, strict=False)):
+        if any(kind == "linear" and count > 1 for kind, count in zip(kinds, counts, strict=True)):
             raise ValueError("a linear factor has one generator: several would all have the same t")
         if action not in get_args(Action):
             raise ValueError(f"action is {action!r}, but it can be {', '.join(get_args(Action))}")
