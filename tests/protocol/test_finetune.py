@@ -12,10 +12,14 @@ from torch.nn import functional
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
+from lie_ssl.frames.loader import to_tensor
 from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
+from lie_ssl.methods.features import to_float
+from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.finetune import Classifier, DivergedError, FinetuneConfig, finetune, predict
 from lie_ssl.protocol.neighbours import NeighbourSampler
+from lie_ssl.protocol.probe import Probe, ProbeConfig
 from lie_ssl.protocol.settings import Settings, TrainingRows
 from tests.training.tiny_runs import differences
 
@@ -95,6 +99,23 @@ def test_steps_against_a_plain_loop(tiny: FrameSet, encoder: Encoder, name: str)
         torch.testing.assert_close(model.state_dict()[key], value, rtol=1e-4, atol=1e-6)
 
 
+def test_no_step_away_from_its_start_the_classifier_is_that_of_the_probe(
+    tiny: FrameSet, rows: TrainingRows, encoder: Encoder
+) -> None:
+    z, labels = encoder.eval()(to_float(to_tensor(tiny.read(rows.all)))), torch.from_numpy(tiny.labels[rows.all])
+    probe = Probe(ProbeConfig(steps=50, batch=16), encoder.dim, len(tiny.classes))
+    probe.fit((z, labels), (z[:0], labels[:0]), 0)
+    model = Classifier(encoder, len(tiny.classes))
+    model.begin(probe.trial(2))
+    same = predict(model, tiny, rows.all) == probe.predict(z, 2)
+    assert float(same.double().mean()) > 0.95  # batch-norm divides by a little more where hardly anything varies
+    config = FinetuneConfig(steps=1, batch=8, warmup=0.0)
+    near = finetune(encoder, tiny, rows, "sgd", 1e-9, config, seed=0, start=probe.trial(2))
+    torch.testing.assert_close(near.linear.weight, probe.weight[2])
+    with pytest.raises(UserError, match=r"--finetune.start zero"):
+        EvaluateConfig(probe=ProbeConfig(normalise=False), finetune=config)
+
+
 class Batches(FrameSet):
     """Writes down what is read."""
 
@@ -141,7 +162,7 @@ def test_neighbours_enter_the_loss(tiny: FrameSet, rows: TrainingRows, encoder: 
     assert seen[0].requires_grad
     z = torch.cat([seen[0].detach(), 0 * seen[0].detach(), 2 * seen[0].detach()])
     running = 0.1 * z.mean(dim=0)  # momentum of batch-norm
-    torch.testing.assert_close(three.head[0].running_mean, running, rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(three.norm.running_mean, running, rtol=1e-4, atol=1e-6)
     assert differences(one.state_dict(), three.state_dict()) != []
 
 

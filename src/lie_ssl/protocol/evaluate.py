@@ -29,7 +29,7 @@ from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.finetune import DivergedError, FinetuneConfig, finetune, predict
 from lie_ssl.protocol.neighbours import NeighbourSampler
 from lie_ssl.protocol.pose import PoseRegression, regress_pose, relative_quaternions
-from lie_ssl.protocol.probe import Neighbours, Probe, ProbeConfig, choose
+from lie_ssl.protocol.probe import Linear, Neighbours, Probe, ProbeConfig, choose
 from lie_ssl.protocol.settings import PROPORTIONS, SETTINGS, SSL_PROPORTION, Settings, check_proportions
 
 Rows = NDArray[np.int64]
@@ -68,6 +68,10 @@ class EvaluateConfig:
             raise UserError(f"options are {self.options}, but there are 1 and 2")
         if self.limit < 0 or self.pairs < 1 or self.neighbours < 1 or self.seed < 0:
             raise UserError("limit and seed must be 0 or more, pairs and neighbours 1 or more")
+        if self.finetune.steps and self.finetune.start == "linear" and not self.probe.normalise:
+            raise UserError(
+                "finetuning can start from linear evaluation only if that standardises; give --finetune.start zero"
+            )
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,7 @@ class Evaluation:
         self._curve: list[dict[str, Any]] = []
         self._trials: list[dict[str, Any]] = []
         self._predictions = pd.DataFrame()
+        self._probes: dict[tuple[int, float], tuple[Probe, Tensor]] = {}
 
     def run(self) -> Results:
         self.linear()
@@ -162,15 +167,32 @@ class Evaluation:
         self.features(np.unique(np.concatenate(every)))  # all at once, in large batches
         self.features.save()
         for option, proportion in self._combinations():
-            rows = self.settings.training(proportion)
-            probe = Probe(self.config.probe, self.subject.encoder.dim, len(self.frames.classes))
-            groups = [(self.features(r), self.labels(r)) for r in (rows.varying, rows.typical)]
-            probe.fit(groups[0], groups[1], self.config.seed, self._neighbours(option))
-            scores = torch.stack([probe.accuracy(self.features(r), self.labels(r)) for r in self.settings.validation()])
-            best = choose(scores.mean(dim=0))
-            for (name, rate), score in zip(self.config.probe.trials, scores.mean(dim=0).tolist(), strict=True):
+            probe, scores = self._probe(option, proportion)
+            best = choose(scores)
+            for (name, rate), score in zip(self.config.probe.trials, scores.tolist(), strict=True):
                 self._note_trial("linear", option, proportion, name, rate, score)
             self._test("linear", option, proportion, partial(self._probed, probe, best))
+
+    def _probe(self, option: int, proportion: float) -> tuple[Probe, Tensor]:
+        """All trials of linear evaluation, and their scores (G,) on validation instances; trained once."""
+        if (option, proportion) not in self._probes:
+            self._probes[option, proportion] = self._fitted(option, proportion)
+        return self._probes[option, proportion]
+
+    def _fitted(self, option: int, proportion: float) -> tuple[Probe, Tensor]:
+        rows = self.settings.training(proportion)
+        probe = Probe(self.config.probe, self.subject.encoder.dim, len(self.frames.classes))
+        groups = [(self.features(r), self.labels(r)) for r in (rows.varying, rows.typical)]
+        probe.fit(groups[0], groups[1], self.config.seed, self._neighbours(option))
+        scores = torch.stack([probe.accuracy(self.features(r), self.labels(r)) for r in self.settings.validation()])
+        return probe, scores.mean(dim=0)
+
+    def _start(self, option: int, proportion: float) -> Linear | None:
+        """The classifier that finetuning begins with."""
+        if self.config.finetune.start == "zero":
+            return None
+        probe, scores = self._probe(option, proportion)
+        return probe.trial(choose(scores))
 
     def finetuning(self) -> None:
         """Encoder and classifier together; a copy, so that the subject stays as it was."""
@@ -183,7 +205,7 @@ class Evaluation:
                 try:
                     model = finetune(
                         self.subject.encoder, self.frames, rows, name, rate, config, self.config.seed,
-                        self._neighbours(option),
+                        self._neighbours(option), self._start(option, proportion),
                     )  # fmt: skip
                 except DivergedError as error:
                     self.say(str(error))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from lie_ssl.frames.loader import to_tensor
 from lie_ssl.methods.draws import number
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.features import to_float
-from lie_ssl.protocol.probe import Neighbours, OptimiserName
+from lie_ssl.protocol.probe import Linear, Neighbours, OptimiserName
 from lie_ssl.protocol.settings import TrainingRows
 
 Rows = NDArray[np.int64]
@@ -40,6 +41,8 @@ class FinetuneConfig:
     """Of encoder and classifier."""
     warmup: float = 0.1
     """Share of the steps in which the rate rises."""
+    start: Literal["linear", "zero"] = "linear"
+    """The classifier before the first step: the one of linear evaluation, or zeros as in the paper."""
 
     def __post_init__(self) -> None:
         if self.steps < 0 or self.batch < 4 or self.batch % 2:
@@ -67,22 +70,38 @@ class Classifier(nn.Module):
     def __init__(self, encoder: Encoder, classes: int) -> None:
         super().__init__()
         self.encoder = encoder
-        linear = nn.Linear(encoder.dim, classes)
-        nn.init.zeros_(linear.weight)
-        nn.init.zeros_(linear.bias)
-        self.head = nn.Sequential(nn.BatchNorm1d(encoder.dim, affine=False), linear)
+        self.linear, self.norm = nn.Linear(encoder.dim, classes), nn.BatchNorm1d(encoder.dim, affine=False)
+        nn.init.zeros_(self.linear.weight)
+        nn.init.zeros_(self.linear.bias)
+
+    @torch.no_grad()
+    def begin(self, start: Linear) -> None:
+        """Takes over a classifier of standardised embeddings, with the statistics that they were standardised by."""
+        self.norm.load_state_dict(
+            {**self.norm.state_dict(), "running_mean": start.mean, "running_var": start.std.square()}
+        )
+        self.linear.load_state_dict({"weight": start.weight, "bias": start.bias})
 
     def forward(self, images: Tensor) -> Tensor:
-        logits: Tensor = self.head(self.encoder(images))
+        return self.head(self.encoder(images))
+
+    def head(self, z: Tensor) -> Tensor:
+        """(B, M) -> (B, classes)."""
+        logits: Tensor = self.linear(self.norm(z))
         return logits
 
 
 def finetune(
     encoder: Encoder, frames: FrameSet, rows: TrainingRows, optimiser_name: OptimiserName, rate: float,
-    config: FinetuneConfig, seed: int, neighbours: Neighbours | None = None,
+    config: FinetuneConfig, seed: int, neighbours: Neighbours | None = None, start: Linear | None = None,
 ) -> Classifier:  # fmt: skip
-    """Trains a copy of the encoder with a classifier; frames of both kinds are sampled 1:1."""
+    """Trains a copy of the encoder with a classifier; frames of both kinds are sampled 1:1.
+
+    The classifier starts from `start`, or from zeros.
+    """
     model = Classifier(copy.deepcopy(encoder), len(frames.classes)).train()
+    if start is not None:
+        model.begin(start)
     device = next(model.parameters()).device
     groups = [g for g in (rows.varying, rows.typical) if len(g)]
     if not groups:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -51,6 +51,15 @@ class ProbeConfig:
     def trials(self) -> list[tuple[OptimiserName, float]]:
         """(optimiser, rate) of each of the G trials."""
         return [(o, r) for o in self.optimisers for r in self.rates]
+
+
+class Linear(NamedTuple):
+    """A classifier of standardised embeddings."""
+
+    mean: Tensor  # (M,)
+    std: Tensor  # (M,)
+    weight: Tensor  # (C, M)
+    bias: Tensor  # (C,)
 
 
 class Probe:
@@ -105,6 +114,10 @@ class Probe:
         """(N, M) -> (N,) classes by one trial."""
         check_finite(features)
         return (self._prepared(features) @ self.weight[trial].T + self.bias[trial]).argmax(dim=1)
+
+    def trial(self, trial: int) -> Linear:
+        """The classifier of one trial."""
+        return Linear(self.mean, self.std, self.weight[trial], self.bias[trial])
 
     def _prepared(self, features: Tensor) -> Tensor:
         return (features - self.mean) / self.std

@@ -43,7 +43,7 @@ def ilab() -> TransferConfig:
 
 def transfer_finetune() -> FinetuneConfig:
     """The paper's, for both transfers."""
-    return FinetuneConfig(steps=20_000, batch=64, rates=(5e-4, 5e-5, 5e-6), optimisers=("adam",))
+    return FinetuneConfig(steps=20_000, batch=64, rates=(5e-4, 5e-5, 5e-6), optimisers=("adam",), start="zero")
 
 
 GAPS = {"paper/gaps": gaps}
