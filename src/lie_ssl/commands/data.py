@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
@@ -100,6 +100,9 @@ def import_photos(
     out: Path,
     layout: Literal["auto", "folders", "coil20", "coil100"] = "auto",
     angles: Path | None = None,
+    video: bool = False,
+    rate: float = 5.0,
+    unit: float = 1.0,
     size: int = 64,
     grey: bool = False,
     licence: str = "unknown",
@@ -108,33 +111,45 @@ def import_photos(
     seed: int = 0,
     strict: bool = False,
 ) -> None:
-    """Makes a data set out of photographs of turning objects.
+    """Makes a data set out of photographs or clips of turning objects.
 
     Folders are class/instance/*.png (or jpg), with the angle as the last number of the name (`view_035.png`) or in a
-    csv with the columns file and angle. COIL-20 and COIL-100 are known by their names.
+    csv with the columns file and angle. COIL-20 and COIL-100 are known by their names. Clips (--video) are
+    class/instance.mp4, or files without folders, which then have no labels: they can be learned from, but not
+    evaluated on. Of a clip with cuts the longest stretch is kept, and frames on which nothing moves are left out.
 
     Example: lie-ssl data import coil20.zip --out data/coil20 --size 64
+    Example: lie-ssl data import clips --video --rate 5 --out data/clips
 
     Args:
-        folder: The folder or zip with the photographs.
+        folder: The folder or zip with the photographs or clips.
         out: The folder to make.
         layout: How the photographs are laid out.
         angles: A csv with the columns file and angle (degrees), in place of angles in the names.
+        video: The folder or zip holds clips.
+        rate: Frames of a second that are kept.
+        unit: Seconds between two frames of a clip that make a delta of 1.
         size: Pixels of a side.
         grey: One channel in place of three.
-        licence: Licence of the photographs, for the card.
+        licence: Licence of the pictures, for the card.
         validation: Share of the instances of a class for validation.
         test: Share of the instances of a class for testing.
         seed: Of the splits.
-        strict: Stop at the first unreadable picture, in place of leaving it out.
+        strict: Stop at the first picture or clip that cannot be used, in place of leaving it out.
     """
     from lie_ssl.commands.make import print_result
     from lie_ssl.frames.photos import PhotoConfig, import_photographs
+    from lie_ssl.frames.video import VideoConfig, import_video
 
-    config = PhotoConfig(
-        path=str(folder), layout=layout, angles=str(angles or ""), size=size, grey=grey, licence=licence,
-        validation=validation, test=test, seed=seed,
-    )  # fmt: skip
+    common: dict[str, Any] = {
+        "path": str(folder), "size": size, "grey": grey, "licence": licence, "validation": validation, "test": test,
+        "seed": seed,
+    }  # fmt: skip
     with progress_bar("reading") as progress:
-        frames = import_photographs(config, out, strict=strict, progress=progress)
+        if video:
+            clips = VideoConfig(rate=rate, unit=unit, **common)
+            frames = import_video(clips, out, strict=strict, progress=progress)
+        else:
+            photographs = PhotoConfig(layout=layout, angles=str(angles or ""), **common)
+            frames = import_photographs(photographs, out, strict=strict, progress=progress)
     print_result(frames)

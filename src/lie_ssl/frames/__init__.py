@@ -6,7 +6,9 @@ from lie_ssl.frames.make import make_frames
 from lie_ssl.frames.pairs import PairBatch, PairSampler
 from lie_ssl.frames.photos import PhotoConfig, import_photographs
 from lie_ssl.frames.verify import verify
+from lie_ssl.frames.video import VideoConfig, import_video
 
 __all__ = [
-    "DataConfig", "FrameSet", "PairBatch", "PairSampler", "PhotoConfig", "import_photographs", "make_frames", "verify",
+    "DataConfig", "FrameSet", "PairBatch", "PairSampler", "PhotoConfig", "VideoConfig", "import_photographs",
+    "import_video", "make_frames", "verify",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ from lie_ssl.frames.splits import check_shares
 from lie_ssl.render.view import RenderSettings
 
 PoseKind = Literal["2d", "3d", "so3"]
+FrameKind = Literal[PoseKind, "time"]  # time for the frames of a clip
 SourceName = Literal["procedural", "folder", "sweethome3d"]
 RANGES = ("elevation", "light", "hue", "scale")
 LAYOUTS = ("auto", "plain", "shapenet", "modelnet", "gso")

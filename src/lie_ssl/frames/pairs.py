@@ -66,11 +66,12 @@ class Deltas:
         self._values = {f: index[f].to_numpy(np.float64) for f in others}
 
     def __call__(self, first: Rows, second: Rows) -> NDArray[np.float32]:
-        """(B,), (B,) rows -> (B, F). Angles in radians, wrapped; free rotations by their geodesic angle; sizes by the
-        logarithm of their ratio."""
+        """(B,), (B,) rows -> (B, F). Angles in radians, wrapped (times are not); free rotations by their geodesic
+        angle; sizes by the logarithm of their ratio."""
         first, second = (self._rows.get_indexer(pd.Index(rows)) for rows in (first, second))
         free = self._kind[first] == "so3"
-        columns = [wrapped(self._angle[second] - self._angle[first])]
+        degrees = self._angle[second] - self._angle[first]
+        columns = [np.where(self._kind[first] == "time", np.radians(degrees), wrapped(degrees))]
         if free.any():
             relative = np.einsum("bij,bkj->bik", self._rotation[second], self._rotation[first])
             cosine = (np.trace(relative, axis1=1, axis2=2) - 1) / 2

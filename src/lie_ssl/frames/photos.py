@@ -5,28 +5,20 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from lie_ssl.errors import UserError
-from lie_ssl.frames.card import file_hash
-from lie_ssl.frames.codec import encode
 from lie_ssl.frames.folder import check_folder, claimed, finish
 from lie_ssl.frames.frameset import FrameSet, shard_name
-from lie_ssl.frames.index import InstanceRows
+from lie_ssl.frames.importing import Importer, Shown
 from lie_ssl.frames.listing import Layout, Photo, list_photos, open_tree
 from lie_ssl.frames.pictures import load_picture
 from lie_ssl.frames.plan import MOST_SHARDS
-from lie_ssl.frames.poses import Pose
-from lie_ssl.frames.shards import write_shard
-from lie_ssl.frames.splits import assign, check_shares
-from lie_ssl.objects.sources import Dropped
-from lie_ssl.render.view import RenderSettings, View, turn
+from lie_ssl.frames.splits import check_shares
+from lie_ssl.render.view import RenderSettings
 
 
 @dataclass(frozen=True)
@@ -69,12 +61,13 @@ def import_photographs(
         with claimed(folder, plain, "photographs") as finished:
             if finished:
                 return FrameSet(folder)
-            importer = _Importer(config, strict)
+            importer = Importer(config, strict)
             done = 0
             for number, instances in enumerate(_in_shards(photos)):
                 frames: list[bytes] = []
                 for own in instances:
-                    importer.add(own, tree.read, number, frames)
+                    pictures = _pictures(own, tree.read, config, importer)
+                    importer.add(own[0].class_name, own[0].instance, config.pose, pictures, number, frames)
                     done += len(own)
                     progress(done, len(photos))
                 importer.write(folder / shard_name(number), frames)
@@ -87,59 +80,15 @@ def import_photographs(
     return FrameSet(folder)
 
 
-class _Importer:
-    """Collects rows, shard hashes and what was left out while the photographs are read."""
-
-    def __init__(self, config: PhotoConfig, strict: bool) -> None:
-        self.config, self.strict = config, strict
-        self.rows: list[InstanceRows] = []
-        self.dropped: list[Dropped] = []
-        self.hashes: dict[str, str] = {}
-
-    def add(self, photos: list[Photo], read: Callable[[str], bytes], shard: int, frames: list[bytes]) -> None:
-        """Reads all photographs of one instance and appends the encoded ones to `frames`."""
-        poses: list[Pose] = []
-        first, seen = len(frames), dict[bytes, int]()
-        for photo in photos:
-            try:
-                picture = load_picture(read(photo.name), photo.name, self.config.size, grey=self.config.grey)
-            except UserError as error:
-                if self.strict:
-                    raise
-                self.dropped.append(Dropped(photo.name, str(error)))
-                continue
-            blob = encode(picture)
-            earlier = seen.setdefault(blob, len(poses))
-            if earlier == len(poses):
-                frames.append(blob)
-            rotation = self._rotation(photo.angle)
-            poses.append(Pose(self.config.pose, photo.angle, View(rotation), -1 if earlier == len(poses) else earlier))
-        name, instance = photos[0].class_name, photos[0].instance
-        if poses:
-            self.rows.append(InstanceRows(name, instance, "", -1, self.config.licence, poses, shard, first))
-        else:
-            self.dropped.append(Dropped(f"{name}/{instance}", "none of its pictures can be read"))
-
-    def write(self, path: Path, frames: list[bytes]) -> None:
-        write_shard(path, frames)
-        self.hashes[path.name] = file_hash(path)
-
-    def split_rows(self) -> list[InstanceRows]:
-        if not self.rows:
-            raise UserError(f"none of the pictures in {self.config.path} can be read")
-        c = self.config
-        names: dict[str, list[str]] = {}
-        for row in self.rows:
-            names.setdefault(row.class_name, []).append(row.instance)
-        splits = {n: assign(own, n, validation=c.validation, test=c.test, seed=c.seed) for n, own in names.items()}
-        chosen = [splits[r.class_name][r.instance] for r in self.rows]
-        return [
-            dataclasses.replace(r, split=split, diverse_rank=rank)
-            for r, (split, rank) in zip(self.rows, chosen, strict=True)
-        ]
-
-    def _rotation(self, angle: float) -> NDArray[np.float64]:
-        return turn(2 if self.config.pose == "2d" else 1, angle)
+def _pictures(
+    photos: list[Photo], read: Callable[[str], bytes], config: PhotoConfig, importer: Importer
+) -> Iterator[Shown]:
+    """The readable photographs of an instance."""
+    for photo in photos:
+        try:
+            yield Shown(photo.angle, load_picture(read(photo.name), photo.name, config.size, grey=config.grey))
+        except UserError as error:
+            importer.drop(photo.name, error)
 
 
 def _in_shards(photos: list[Photo]) -> list[list[list[Photo]]]:

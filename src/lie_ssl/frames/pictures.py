@@ -34,7 +34,7 @@ def load_picture(data: bytes, name: str, size: int, *, grey: bool = False) -> ND
     except Exception as error:  # PIL raises many kinds; all mean that the file cannot be read
         reason = str(error) if "BytesIO" not in str(error) else "not a picture"
         raise UserError(f"cannot read the picture {name}: {reason or type(error).__name__}") from error
-    return _squared(image, size, grey)
+    return squared(image, size, grey)
 
 
 def _eight_bits(image: Image.Image) -> Image.Image:
@@ -50,7 +50,8 @@ def _eight_bits(image: Image.Image) -> Image.Image:
     return image.convert("RGB")
 
 
-def _squared(image: Image.Image, size: int, grey: bool) -> NDArray[np.uint8]:
+def squared(image: Image.Image, size: int, grey: bool) -> NDArray[np.uint8]:
+    """A picture -> (size, size, 1 or 3), fitted whole into the square."""
     corner = image.getpixel((0, 0))
     image.thumbnail((size, size), Image.Resampling.LANCZOS)
     if max(image.size) < size:

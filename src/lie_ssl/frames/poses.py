@@ -13,15 +13,16 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lie_ssl.frames.config import DataConfig, PoseKind
+from lie_ssl.frames.config import DataConfig, FrameKind, PoseKind
 from lie_ssl.render.view import View, turn
 
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """One frame to draw: its kind and angle (degrees; geodesic for so3), the view, and the earlier frame it equals."""
+    """One frame: its kind and angle (degrees; geodesic for so3; one unit of time is a radian), the view, and the
+    earlier frame it equals."""
 
-    kind: PoseKind
+    kind: FrameKind
     angle: float
     view: View
     duplicate_of: int = -1  # position in the same instance's list, -1 for none

@@ -50,6 +50,15 @@ def assign(
     return result
 
 
+def assign_objects(names: Sequence[str], seed: int = 0) -> dict[str, int]:
+    """Object -> diverse_rank where every class is one object: half of the objects, at least one, have rank 0 and are
+    seen in all poses at every proportion; the others have rank 1 and are known by their typical pose only."""
+    key = hashlib.sha256(f"objects/{seed}".encode()).digest()
+    order = np.random.default_rng(int.from_bytes(key[:8], "little")).permutation(len(names))
+    half = max(1, round_half_up(len(names) / 2))
+    return {names[i]: int(position >= half) for position, i in enumerate(order)}
+
+
 def n_diverse(proportion: float, n_training: int) -> int:
     """How many training instances of a class are seen in all poses: at least one, so that no class goes without."""
     return min(n_training, max(1, round_half_up(proportion * n_training)))

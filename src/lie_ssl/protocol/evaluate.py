@@ -19,7 +19,7 @@ from torch import Tensor
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.frames.config import PoseKind
+from lie_ssl.frames.config import FrameKind
 from lie_ssl.frames.pairs import Deltas, pose_kinds
 from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import Encoder
@@ -122,7 +122,7 @@ class Evaluation:
         seen = max(subject.seen, *config.proportions)
         self.settings = Settings(frames.index, seen=seen, limit=config.limit, seed=config.seed)
         self.settings.validation()
-        self.deltas = Deltas(frames.index, [f for f in subject.factors if f in get_args(PoseKind)])
+        self.deltas = Deltas(frames.index, [f for f in subject.factors if f in get_args(FrameKind)])
         new_kinds = set(pose_kinds(frames.index)) - set(self.deltas.kinds or pose_kinds(frames.index))
         if subject.operator is not None and (new_kinds or self.deltas.factors != subject.factors):
             raise UserError(

@@ -71,7 +71,7 @@ def phase_name(phase: str) -> str:
 
 
 def poses_name(poses: str) -> str:
-    return {"2d": "2D poses", "3d": "3D poses", "so3": "free rotations"}.get(poses, poses)
+    return {"2d": "2D poses", "3d": "3D poses", "so3": "free rotations", "time": "moments of a clip"}.get(poses, poses)
 
 
 def in_order(names: Iterable[str], known: Iterable[str]) -> list[str]:

@@ -1,0 +1,246 @@
+"""Clips of moving objects into the same kind of folder as photographs; the extra `video` (PyAV) reads them.
+
+What a pair of frames differs by is the time between them. Of a clip with cuts the longest stretch without one is kept,
+and frames on which nothing moves are left out, with the clock stopped while they last.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames.folder import check_folder, claimed, finish
+from lie_ssl.frames.frameset import FrameSet, shard_name
+from lie_ssl.frames.importing import Importer, Shown
+from lie_ssl.frames.listing import Tree, open_tree
+from lie_ssl.frames.pictures import MOST_PIXELS, squared
+from lie_ssl.frames.plan import MOST_SHARDS
+from lie_ssl.frames.splits import check_shares
+from lie_ssl.render.view import RenderSettings
+
+EXTENSIONS = (".mp4", ".mov", ".m4v", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ogv")
+UNLABELLED = "unlabelled"
+THUMBNAIL = 32  # pixels of a side of what changes are measured on
+SMALLEST_CUT = 12.0  # mean change of a cut, of 255
+
+
+@dataclass(frozen=True)
+class VideoConfig:
+    """An import of clips; two equal configs on the same files give the same bytes."""
+
+    path: str
+    rate: float = 5.0  # frames that are kept of a second
+    unit: float = 1.0  # seconds between two frames that make a delta of 1
+    cut: float = 5.0  # a change this many times as large as the clip's median change is a cut
+    still: float = 1.0  # frames that differ by less from the last one kept (mean of 255) show nothing new
+    size: int = 64
+    grey: bool = False
+    licence: str = "unknown"
+    validation: float = 0.10
+    test: float = 0.15
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        RenderSettings(size=self.size)
+        check_shares(self.validation, self.test)
+        if not (self.rate > 0 and self.unit > 0 and self.cut > 1 and self.still >= 0):
+            raise UserError("rate and unit of a video lie above 0, cut above 1, and still is 0 or more")
+
+
+@dataclass(frozen=True)
+class Clip:
+    """One file."""
+
+    name: str
+    class_name: str
+    instance: str
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """A frame of a clip."""
+
+    time: float  # seconds
+    picture: NDArray[np.uint8]  # (size, size, channels)
+    small: NDArray[np.float32]  # (THUMBNAIL, THUMBNAIL), for changes
+
+
+def import_video(
+    config: VideoConfig,
+    out: Path | str,
+    *,
+    strict: bool = False,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> FrameSet:
+    """Reads all clips and makes a data set of them in `out`; what cannot be used is left out and named in the card.
+
+    With `strict` the first clip that cannot be used stops the import.
+    """
+    need_av()
+    folder, plain = Path(out), dataclasses.asdict(config)
+    with open_tree(Path(config.path)) as tree:
+        clips = list_clips(tree)
+        if check_folder(folder, plain):
+            return FrameSet(folder)
+        with claimed(folder, plain, "video") as finished:
+            if finished:
+                return FrameSet(folder)
+            importer = Importer(config, strict)
+            per_shard = math.ceil(len(clips) / MOST_SHARDS)
+            for shard, start in enumerate(range(0, len(clips), per_shard)):
+                frames: list[bytes] = []
+                for number, clip in enumerate(clips[start : start + per_shard], start + 1):
+                    _add(importer, clip, tree, config, shard, frames)
+                    progress(number, len(clips))
+                importer.write(folder / shard_name(shard), frames)
+            rows = importer.split_rows()
+            finish(
+                folder, recipe="video", config=plain, source="video", size=config.size,
+                channels=1 if config.grey else 3, factors=(), rows=rows, dropped=importer.dropped,
+                hashes=importer.hashes,
+            )  # fmt: skip
+    return FrameSet(folder)
+
+
+def need_av() -> None:
+    """One sentence where PyAV is missing."""
+    try:
+        import av  # noqa: F401
+    except ImportError as error:
+        raise UserError(
+            "clips are read with PyAV, which is not installed; type: pip install 'lie_ssl[video]'"
+        ) from error
+
+
+def list_clips(tree: Tree) -> list[Clip]:
+    """class/instance.mp4, or clips without folders, which are then all of one class and have no labels."""
+    names = sorted(n for n in tree.names() if n.lower().endswith(EXTENSIONS))
+    if not names:
+        raise UserError(f"{tree.label} has no clips ({', '.join(EXTENSIONS)})")
+    labelled = [len(PurePosixPath(n).parts) > 1 for n in names]
+    if any(labelled) and not all(labelled):
+        alone = names[labelled.index(False)]
+        raise UserError(f"{alone} in {tree.label} is in no folder of a class, but other clips are; sort it into one")
+    clips = []
+    for name in names:
+        path = PurePosixPath(name)
+        instance = "/".join([*path.parts[1:-1], path.stem]) if len(path.parts) > 1 else path.stem
+        clips.append(Clip(name, path.parts[0] if len(path.parts) > 1 else UNLABELLED, instance))
+    (key, count), *_ = Counter((c.class_name, c.instance) for c in clips).most_common(1)
+    if count > 1:
+        raise UserError(f"{count} clips in {tree.label} are called {key[0]}/{key[1]}; rename all but one")
+    return clips
+
+
+def _add(importer: Importer, clip: Clip, tree: Tree, config: VideoConfig, shard: int, frames: list[bytes]) -> None:
+    try:
+        moments = list(sampled(tree.read(clip.name), clip.name, config))
+        parts = stretches(moments, config.cut)
+        kept = moving(max(parts, key=len), config.still)
+        if len(kept) < 2:
+            raise UserError(f"{clip.name} shows no movement; film the object while it turns")
+    except UserError as error:
+        importer.drop(clip.name, error)
+        return
+    if len(parts) > 1:
+        lost = len(moments) - max(len(p) for p in parts)
+        words = f"{len(parts) - 1} cuts: {lost} of {len(moments)} frames outside the longest stretch"
+        importer.note(clip.name, words)
+    # One unit of time is one radian, as for turns, so that a delta of 1 means the same to every operator.
+    shown = (Shown(math.degrees(time / config.unit), picture) for time, picture in kept)
+    importer.add(clip.class_name, clip.instance, "time", shown, shard, frames)
+
+
+def sampled(data: bytes, name: str, config: VideoConfig) -> Iterator[Moment]:
+    """The frames of a clip at the config's rate."""
+    import av
+
+    try:
+        with av.open(io.BytesIO(data), "r") as container:
+            if not container.streams.video:
+                raise UserError(f"{name} has no pictures in it, only sound or nothing; leave it out")
+            size, due, number = None, 0.0, 0
+            for frame in container.decode(video=0):
+                size = size or (frame.width, frame.height)
+                _check_size(name, size, (frame.width, frame.height))
+                # A stream without time stamps is taken to run at 25 frames a second.
+                time = frame.time if frame.time is not None else number / 25
+                number += 1
+                if time + 1e-6 < due:
+                    continue
+                due = max(due + 1 / config.rate, time)
+                yield _moment(time, _upright(frame), config)
+            if not number:
+                raise UserError(f"{name} has no frames; it may have been cut off while it was written")
+    except UserError:
+        raise
+    except (av.FFmpegError, OSError, ValueError, EOFError) as error:
+        reason = str(error).split("; ")[0].replace("<none>", name)
+        raise UserError(f"cannot read the clip {name}: {reason}") from error
+
+
+def _check_size(name: str, first: tuple[int, int], now: tuple[int, int]) -> None:
+    if now[0] * now[1] > MOST_PIXELS:
+        raise UserError(f"{name} has {now[0]} x {now[1]} pixels, too many to read; make it smaller")
+    if now != first:
+        raise UserError(
+            f"{name} changes its size from {first[0]} x {first[1]} to {now[0]} x {now[1]} pixels; cut it there"
+        )
+
+
+def _upright(frame: object) -> Image.Image:
+    """The picture as a player shows it: telephones store how they were held beside the frames."""
+    image: Image.Image = frame.to_image()  # type: ignore[attr-defined]
+    turned = int(getattr(frame, "rotation", 0) or 0)
+    return image.rotate(turned, expand=True) if turned % 360 else image
+
+
+def _moment(time: float, image: Image.Image, config: VideoConfig) -> Moment:
+    small = image.convert("L").resize((THUMBNAIL, THUMBNAIL), Image.Resampling.BOX)
+    return Moment(time, squared(image, config.size, config.grey), np.asarray(small, np.float32))
+
+
+def stretches(moments: Sequence[Moment], cut: float) -> list[list[Moment]]:
+    """The parts of a clip between its cuts: changes far larger than the usual one."""
+    changes = np.array([change(a, b) for a, b in pairwise(moments)])
+    if not len(changes):
+        return [list(moments)]
+    limit = max(SMALLEST_CUT, cut * float(np.median(changes)))
+    parts = [[moments[0]]]
+    for moment, difference in zip(moments[1:], changes, strict=True):
+        if difference > limit:
+            parts.append([])
+        parts[-1].append(moment)
+    return parts
+
+
+def moving(moments: Sequence[Moment], still: float) -> list[tuple[float, NDArray[np.uint8]]]:
+    """(time, picture) of the frames on which something has moved; the clock stands while nothing does."""
+    kept = [(0.0, moments[0].picture)] if moments else []
+    clock = 0.0
+    last = previous = moments[0] if moments else None
+    for moment in moments[1:]:
+        assert last is not None
+        assert previous is not None
+        if change(last, moment) >= still:
+            clock += moment.time - previous.time
+            kept.append((clock, moment.picture))
+            last = moment
+        previous = moment
+    return kept
+
+
+def change(a: Moment, b: Moment) -> float:
+    """Mean difference of two frames, of 255."""
+    return float(np.abs(a.small - b.small).mean())

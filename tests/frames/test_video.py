@@ -1,0 +1,206 @@
+"""Clips through a real encoder and decoder: what is kept, what is left out, and every kind of broken file."""
+
+from __future__ import annotations
+
+import math
+import wave
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lie_ssl.cli import main
+from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet, PairSampler, VideoConfig, import_video, verify
+from lie_ssl.objects.shapes.registry import make_instance
+from lie_ssl.render import RenderSettings, View, render
+from lie_ssl.render.view import turn
+
+Pictures = NDArray[np.uint8]
+
+
+def turning(name: str, count: int = 20, instance: int = 0, size: int = 48) -> Pictures:
+    """Renders of one object, 6 degrees apart."""
+    mesh, _ = make_instance(name, instance)
+    views = [View(turn(1, 6.0 * i)) for i in range(count)]
+    return render(mesh, views, RenderSettings(size=size, supersample=1))
+
+
+def write(path: Path, pictures: Sequence[Pictures] | Pictures, rate: int = 10, codec: str = "mpeg4") -> Path:
+    """A clip; 10 frames a second unless told."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream(codec, rate=rate)
+        stream.height, stream.width = pictures[0].shape[:2]
+        stream.pix_fmt = "yuv420p"
+        stream.bit_rate = 4_000_000
+        for picture in pictures:
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        container.mux(stream.encode())
+    return path
+
+
+def load(root: Path, out: Path, **settings: object) -> FrameSet:
+    return import_video(VideoConfig(path=str(root), size=48, **settings), out)  # type: ignore[arg-type]
+
+
+def test_frames_come_at_the_rate_and_look_as_filmed(tmp_path: Path) -> None:
+    pictures = turning("mug")
+    write(tmp_path / "v" / "mug" / "blue.mp4", pictures)
+    write(tmp_path / "v" / "chair" / "old.mkv", turning("chair"))
+    frames = load(tmp_path / "v", tmp_path / "d", rate=5.0, unit=2.0, licence="CC0")
+    assert frames.classes == ["chair", "mug"]
+    own = frames.index[frames.index["class"] == "mug"]
+    assert set(own["instance"]) == {"blue"}
+    assert set(own["pose"]) == {"time"}
+    # Every second frame of 10 a second, 0.2 seconds apart, where 2 seconds are one radian.
+    assert np.radians(own["angle"].to_numpy()) == pytest.approx(0.1 * np.arange(10), abs=1e-3)
+    shown = frames.read(own.index).astype(float)
+    assert np.abs(shown - pictures[::2]).mean() < 8  # of 255: what the codec loses
+    assert verify(tmp_path / "d") == []
+
+
+def test_delta_is_the_time_between_two_frames_and_is_never_wrapped(tmp_path: Path) -> None:
+    for i in range(3):
+        write(tmp_path / "v" / f"clip{i}.mp4", turning("mug", 30, i))
+    frames = load(tmp_path / "v", tmp_path / "d", rate=10.0, unit=0.25)
+    assert frames.classes == ["unlabelled"]
+    sampler = PairSampler(frames.index, batch_size=2, diverse=1.0, passes=20)
+    deltas = np.concatenate([b.delta[:, 0] for b in sampler])
+    between = np.concatenate([
+        frames.index["angle"].to_numpy()[b.second] - frames.index["angle"].to_numpy()[b.first] for b in sampler
+    ])  # fmt: skip
+    assert deltas == pytest.approx(np.radians(between), rel=1e-5)
+    assert np.abs(deltas).max() > math.pi
+
+
+def test_the_longest_stretch_between_cuts_is_kept(tmp_path: Path) -> None:
+    clip = np.concatenate([turning("mug", 6), turning("car", 16), turning("sofa", 8)])
+    write(tmp_path / "v" / "a" / "x.mp4", clip)
+    write(tmp_path / "v" / "b" / "y.mp4", turning("car", 16))
+    frames = load(tmp_path / "v", tmp_path / "d", rate=10.0)
+    found = frames.read(frames.index[frames.index["class"] == "a"].index).astype(float)
+    assert len(found) == 16
+    assert np.abs(found - clip[6:22]).mean() < 8
+    (note,) = frames.card["dropped"]
+    assert note["key"] == "a/x.mp4"
+    assert "2 cuts: 14 of 30 frames" in note["why"]
+
+
+def test_the_clock_stands_while_nothing_moves(tmp_path: Path) -> None:
+    pictures = turning("mug", 10)
+    clip = np.concatenate([pictures[:5], np.repeat(pictures[4:5], 12, axis=0), pictures[5:]])
+    write(tmp_path / "v" / "x.mp4", clip)
+    write(tmp_path / "v" / "y.mp4", turning("car", 10))
+    frames = load(tmp_path / "v", tmp_path / "d", rate=10.0)
+    own = frames.index[frames.index["instance"] == "x"]
+    # The codec's own key frame may look like a small move: one frame more at the most.
+    assert 10 <= len(own) <= 11
+    assert np.radians(own["angle"].to_numpy()) == pytest.approx(0.1 * np.arange(len(own)), abs=1e-3)
+
+
+def test_a_telephone_held_upright(tmp_path: Path) -> None:
+    pictures = np.zeros((8, 32, 64, 3), np.uint8)
+    for i, picture in enumerate(pictures):
+        picture[:, : 20 + 4 * i] = 255  # white from the left
+    path = write(tmp_path / "v" / "x.mp4", pictures)
+    # The 3 x 3 matrix of the track, in 16.16 numbers: stored lying, to be shown turned by a quarter.
+    data = bytearray(path.read_bytes())
+    plain = bytes.fromhex("00010000" + "00000000" * 3 + "00010000" + "00000000" * 3 + "40000000")
+    turned = bytes.fromhex("00000000" + "00010000" + "00000000" + "ffff0000" + "00000000" * 4 + "40000000")
+    place = data.index(plain, data.index(b"tkhd"))
+    data[place : place + 36] = turned
+    path.write_bytes(data)
+    write(tmp_path / "v" / "y.mp4", turning("car", 10))
+    frames = load(tmp_path / "v", tmp_path / "d", rate=10.0)
+    shown = frames.read(frames.index[frames.index["instance"] == "x"].index)[0]
+    # Shown as a player does: 32 wide and 64 high, white from the top.
+    assert shown[4, 24].min() > 200
+    assert shown[40, 24].max() < 60
+
+
+def broken(kind: str, path: Path) -> None:
+    whole = write(path, turning("mug", 10))
+    if kind == "empty":
+        whole.write_bytes(b"")
+    elif kind == "text":
+        whole.write_text("this is not a clip")
+    elif kind == "truncated":
+        whole.write_bytes(whole.read_bytes()[:200])
+    elif kind == "still":
+        write(path, np.repeat(turning("mug", 1), 10, axis=0))
+    elif kind == "sound":
+        sound = path.with_suffix(".wav")
+        with wave.open(str(sound), "wb") as w:
+            w.setparams((1, 2, 8000, 0, "NONE", ""))
+            w.writeframes(bytes(16000))
+        sound.rename(path)
+    elif kind == "sizes":
+        # Two streams of MPEG-2 in a row: a legal file whose pictures change their size.
+        first = write(path.with_suffix(".mpg"), turning("mug", 6), rate=25, codec="mpeg2video").read_bytes()
+        second = write(path.with_suffix(".mpg"), turning("mug", 6, size=64), rate=25, codec="mpeg2video").read_bytes()
+        path.with_suffix(".mpg").unlink()
+        path.write_bytes(first + second)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("empty", "cannot read the clip"), ("text", "cannot read the clip"), ("truncated", "cannot read the clip"),
+        ("still", "shows no movement"), ("sound", "no pictures in it"), ("sizes", "changes its size"),
+    ],
+)  # fmt: skip
+def test_clips_that_cannot_be_used_are_named_and_the_rest_is_kept(tmp_path: Path, kind: str, words: str) -> None:
+    write(tmp_path / "v" / "cup" / "good.mp4", turning("mug"))
+    write(tmp_path / "v" / "car" / "good.mp4", turning("car"))
+    broken(kind, tmp_path / "v" / "cup" / "bad.mp4")
+    frames = load(tmp_path / "v", tmp_path / "d")
+    assert set(frames.index["instance"]) == {"good"}
+    (note,) = frames.card["dropped"]
+    assert note["key"] == "cup/bad.mp4"
+    assert words in note["why"]
+    assert "cup/bad.mp4" in note["why"]
+    with pytest.raises(UserError, match="bad"):
+        import_video(VideoConfig(path=str(tmp_path / "v"), size=48), tmp_path / "e", strict=True)
+    assert not (tmp_path / "e" / "card.json").exists()
+
+
+def test_a_zip_of_clips(tmp_path: Path) -> None:
+    clip = write(tmp_path / "x.mp4", turning("mug")).read_bytes()
+    other = write(tmp_path / "y.mp4", turning("car")).read_bytes()
+    with zipfile.ZipFile(tmp_path / "clips.zip", "w") as z:
+        z.writestr("../cup/one.mp4", clip)
+        z.writestr("../cup/two.mp4", other)
+    frames = load(tmp_path / "clips.zip", tmp_path / "d")
+    assert len(frames) == 20
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["clips.zip", "d", "x.mp4", "y.mp4"]
+
+
+def test_lists_that_cannot_be_understood(tmp_path: Path) -> None:
+    (tmp_path / "v").mkdir()
+    with pytest.raises(UserError, match="has no clips"):
+        load(tmp_path / "v", tmp_path / "d")
+    (tmp_path / "v" / "a.mp4").write_bytes(b"")
+    with pytest.raises(UserError, match=r"nothing in .*v can be read \(a.mp4: cannot read the clip a.mp4"):
+        load(tmp_path / "v", tmp_path / "d")
+    (tmp_path / "v" / "a.mov").write_bytes(b"")
+    with pytest.raises(UserError, match=r"2 clips in .* are called unlabelled/a"):
+        load(tmp_path / "v", tmp_path / "e")
+    (tmp_path / "v" / "cup").mkdir()
+    (tmp_path / "v" / "cup" / "b.mp4").write_bytes(b"")
+    with pytest.raises(UserError, match=r"a.mov in .* is in no folder of a class"):
+        load(tmp_path / "v", tmp_path / "e")
+    with pytest.raises(UserError, match="rate and unit"):
+        VideoConfig(path="v", rate=0)
+    assert not (tmp_path / "e").exists()
+
+
+def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "v" / "one.mp4", turning("mug"))
+    write(tmp_path / "v" / "two.mp4", turning("car"))
+    main(["data", "import", str(tmp_path / "v"), "--video", "--out", str(tmp_path / "d"), "--size", "32"])
+    assert "20 frames of 2 instances in 1 classes" in capsys.readouterr().out
