@@ -13,7 +13,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import DataConfig, FrameSet, PairSampler, make_frames
 from lie_ssl.frames.index import InstanceRows, build_index, read_index, write_index
 from lie_ssl.frames.poses import instance_poses
-from lie_ssl.frames.splits import assign
+from lie_ssl.frames.splits import assign, assign_objects
 from lie_ssl.protocol.settings import PROPORTIONS, SETTINGS, Settings, check_proportions
 from tests.conftest import tiny_config
 
@@ -185,3 +185,32 @@ def test_too_few_instances_for_the_proportions(index: pd.DataFrame) -> None:
     check_proportions(few, (0.5,))
     with pytest.raises(UserError, match="to tell 50 % from 51 %"):  # not neighbours in the list
         check_proportions(index, (0.5, 0.05, 0.51))
+
+
+def test_where_every_class_is_one_object(tmp_path: Path) -> None:
+    """A turntable of 12 things: half turn, of the others a third choose the rate and the rest are tested."""
+    names = [f"obj{i:02d}" for i in range(12)]
+    ranks = assign_objects(names)
+    assert sorted(ranks.values()) == [0] * 6 + [1] * 6
+    assert ranks != assign_objects(names, seed=1)
+    poses = instance_poses(DataConfig(step=45.0), "", "")
+    rows = [InstanceRows(n, n, "train", ranks[n], "none", poses, shard=0, first_slot=0) for n in names]
+    write_index(tmp_path / "index.parquet", build_index(rows))
+    index = read_index(tmp_path / "index.parquet")
+    settings = Settings(index)
+    training = settings.training(0.5)
+    turning = {c for c, _ in instances(index, training.varying)}
+    assert turning == {n for n in names if ranks[n] == 0}
+    assert {c for c, _ in instances(index, training.all)} == set(names)
+    typical, other = settings.validation()
+    judges = {c for c, _ in instances(index, other)}
+    tested = {c for c, _ in instances(index, settings.test("known_new", "2d"))}
+    assert (len(judges), len(tested)) == (2, 4)
+    assert not judges & tested
+    assert not (judges | tested) & turning
+    assert {c for c, _ in instances(index, typical)} == judges
+    assert len(settings.test("known_typical", "2d")) == 12
+    assert len(settings.test("unknown_diverse", "2d")) == 0
+    # The pairs of the self-supervised phase are those of the objects that turn.
+    sampler = PairSampler(index, batch_size=6, singles=False)
+    assert {index["class"][i.typical] for i in sampler.instances} == turning

@@ -3,6 +3,8 @@
 Training instances are known, test instances unknown. The self-supervised phase shows half of the training instances of
 every class in all poses, the rest in the typical pose only; the supervised phase shows a proportion of them in all
 poses. The proportions are nested, and what is new in both phases is the same at every proportion.
+
+Where every class is a single object, half of the objects are seen in all poses, and there are no unknown instances.
 """
 
 from __future__ import annotations
@@ -52,6 +54,7 @@ class Settings:
         self.seen, self._limit, self._seed = seen, limit, seed
         if not self._training:
             raise UserError("the data set has no training instances, so that there is nothing to learn a class from")
+        self._judges = self._validation_frames()
 
     def varies(self, frames: pd.DataFrame, proportion: float) -> NDArray[np.bool_]:
         """Whether each frame's instance is among the first `proportion` of the training instances of its class."""
@@ -83,13 +86,14 @@ class Settings:
             return self._sample(_rows(frames[chosen & typical]), setting)
         chosen = chosen & ~typical & (frames["pose"] == poses).to_numpy(bool)
         if setting.startswith("known"):
+            chosen &= ~frames.index.isin(self._judges.index)
             chosen &= ~self.varies(frames, self.seen if setting == "known_new" else proportion)
         return self._sample(_rows(frames[chosen]), setting + poses)
 
     def validation(self) -> tuple[Rows, Rows]:
         """Typical and other frames of the validation instances: a learning rate is chosen by the mean accuracy on
         both."""
-        own = self._frames[self._frames["split"] == "validation"]
+        own = self._judges
         if own.empty:
             raise UserError(
                 "the data set has no validation instances to choose a learning rate on; make one with more instances a "
@@ -97,6 +101,22 @@ class Settings:
             )
         typical = own.index.isin(self._typical)
         return _rows(own[typical]), self._sample(_rows(own[~typical]), "validation")
+
+    def _validation_frames(self) -> pd.DataFrame:
+        """Those of the validation instances. Where every class is one object, as on a turntable of 20 things, a third of
+        the objects that are seen in one pose stand in; the others are left for the test."""
+        frames = self._frames
+        own = frames[frames["split"] == "validation"]
+        if len(own) or not self._objects:
+            return own
+        still = sorted(set(frames["class"][~self.varies(frames, self.seen)]))
+        random = np.random.default_rng([self._seed, *b"objects"])
+        return frames[frames["class"].isin(random.permutation(still)[: len(still) // 3].tolist())]
+
+    @property
+    def _objects(self) -> bool:
+        instances = self._frames.groupby("class")["instance"].nunique()
+        return len(instances) > 1 and int(instances.max()) == 1
 
     def _sample(self, rows: Rows, name: str) -> Rows:
         if not self._limit or len(rows) <= self._limit:
