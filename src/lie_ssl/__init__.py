@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lie_ssl.lie import LieLoss, LieOperator, exp_action
     from lie_ssl.training.loading import load
+    from lie_ssl.training.pretrained import from_pretrained
 
 __version__ = "0.1.0"
-__all__ = ["LieLoss", "LieOperator", "__version__", "exp_action", "load"]
+__all__ = ["LieLoss", "LieOperator", "__version__", "exp_action", "from_pretrained", "load"]
 
 
 def __getattr__(name: str) -> Any:
@@ -22,4 +23,8 @@ def __getattr__(name: str) -> Any:
         from lie_ssl.training.loading import load
 
         return load
+    if name == "from_pretrained":
+        from lie_ssl.training.pretrained import from_pretrained
+
+        return from_pretrained
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -20,8 +20,9 @@ def export(
 
     Args:
         run: Folder of the run.
-        out: The file to write; .safetensors, or .onnx.
-        to: safetensors for `lie_ssl.load`, timm for timm's own names, onnx (needs the extra `onnx`).
+        out: The file to write; .safetensors, or .onnx; a folder for pretrained.
+        to: safetensors for `lie_ssl.load`, timm for timm's own names, onnx (needs the extra `onnx`), pretrained for
+            `lie_ssl.from_pretrained`, with the operator.
         which: The last checkpoint, or the one that was best on validation.
     """
     print(f"wrote {export_run(run, out, to, which)}")

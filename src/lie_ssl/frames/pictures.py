@@ -28,13 +28,19 @@ def load_picture(data: bytes, name: str, size: int, *, grey: bool = False) -> ND
             if image.width * image.height > MOST_PIXELS:
                 raise UserError(f"{name} has {image.width} x {image.height} pixels, too many to read; make it smaller")
             image.load()
-        image = _eight_bits(ImageOps.exif_transpose(image))
+        return fit_picture(image, size, grey=grey)
     except UserError:
         raise
+    except Image.DecompressionBombError as error:
+        raise UserError(f"{name} has far too many pixels to read; make it smaller") from error
     except Exception as error:  # PIL raises many kinds; all mean that the file cannot be read
         reason = str(error) if "BytesIO" not in str(error) else "not a picture"
         raise UserError(f"cannot read the picture {name}: {reason or type(error).__name__}") from error
-    return squared(image, size, grey)
+
+
+def fit_picture(image: Image.Image, size: int, *, grey: bool = False) -> NDArray[np.uint8]:
+    """A picture of PIL -> (size, size, 1 or 3), as :func:`load_picture` does it."""
+    return squared(_eight_bits(ImageOps.exif_transpose(image)), size, grey)
 
 
 def _eight_bits(image: Image.Image) -> Image.Image:

@@ -103,8 +103,8 @@ class Settings:
         return _rows(own[typical]), self._sample(_rows(own[~typical]), "validation")
 
     def _validation_frames(self) -> pd.DataFrame:
-        """Those of the validation instances. Where every class is one object, as on a turntable of 20 things, a third of
-        the objects that are seen in one pose stand in; the others are left for the test."""
+        """Those of the validation instances. Where every class is one object, as on a turntable of 20 things, a third
+        of the objects that are seen in one pose stand in; the others are left for the test."""
         frames = self._frames
         own = frames[frames["split"] == "validation"]
         if len(own) or not self._objects:

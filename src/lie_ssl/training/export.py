@@ -19,7 +19,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames.shards import write_whole
 from lie_ssl.training.loading import Loaded, Which, load
 
-Format = Literal["safetensors", "timm", "onnx"]
+Format = Literal["safetensors", "timm", "onnx", "pretrained"]
 ENDINGS: dict[str, str] = {"safetensors": ".safetensors", "timm": ".safetensors", "onnx": ".onnx"}
 KEY = "lie_ssl_encoder"
 CLOSE = 1e-4
@@ -30,11 +30,14 @@ def export_run(run: Path | str, out: Path | str, to: Format = "safetensors", whi
 
     safetensors: for `lie_ssl.load`, with all that is needed to build the encoder again. timm: the body's weights under
     timm's names, for `timm.create_model(name, checkpoint_path=...)`. onnx: the whole encoder from pictures in [0, 1] to
-    embeddings, for any batch size, compared with this one before it is kept.
+    embeddings, for any batch size, compared with this one before it is kept. pretrained: a folder with the operator
+    too, for `lie_ssl.from_pretrained`.
     """
     loaded, out = load(run, which), Path(out)
+    if to == "pretrained":
+        return loaded.save_pretrained(out)
     if to not in ENDINGS:
-        raise UserError(f"there is no format {to!r}; there are {', '.join(ENDINGS)}")
+        raise UserError(f"there is no format {to!r}; there are {', '.join((*ENDINGS, 'pretrained'))}")
     if out.suffix != ENDINGS[to]:
         raise UserError(f"{out} must end with {ENDINGS[to]} for the format {to}")
     if out.exists():
@@ -130,13 +133,15 @@ def model_card(loaded: Loaded, to: str, name: str) -> str:
     use = {
         "safetensors": f'lie_ssl.load("{name}").embed(images)',
         "timm": f'timm.create_model("{config.encoder.name}", {timm_arguments(loaded)}, checkpoint_path="{name}")',
+        "pretrained": f'lie_ssl.from_pretrained("{name}").embed(images)',
         "onnx": f'onnxruntime.InferenceSession("{name}").run(None, {{"images": images}})',
     }[to]
     mean, std = ([round(v, 4) for v in x.flatten().tolist()] for x in (encoder.mean, encoder.std))
     kind = "normalise them yourself" if to == "timm" else "normalised inside"
+    what = "An encoder with its Lie operator," if to == "pretrained" and loaded.operator else "An encoder"
     lines = [
         f"# {name}", "",
-        f"An encoder trained by lie_ssl {card['versions']['lie_ssl']} with {card['method']}, arm {card['arm']}, "
+        f"{what} trained by lie_ssl {card['versions']['lie_ssl']} with {card['method']}, arm {card['arm']}, "
         f"seed {card['seed']}.", "",
         f"- encoder: {config.encoder.name}, embeddings of {encoder.dim}, pooling {encoder.pool}",
         f"- pictures: {encoder.channels} x {encoder.image_size} x {encoder.image_size} in [0, 1]; mean {mean}, "

@@ -9,11 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.loader import to_tensor
+from lie_ssl.frames.pictures import EXTENSIONS, fit_picture, load_picture
 from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.features import to_float
@@ -24,6 +26,7 @@ from lie_ssl.training.folder import CONFIG, read_run_card
 from lie_ssl.training.model import build_model
 
 Which = Literal["last", "best"]
+WEIGHTS = "model.safetensors"  # of a saved model's folder
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,21 +41,33 @@ class Loaded:
 
     @torch.no_grad()
     def embed(self, images: Any, batch: int = 256) -> Tensor:
-        """Pictures -> (N, M). Takes PIL pictures, uint8 arrays (N, H, W, C) or (H, W, C), and tensors (N, C, H, W) in
-        [0, 1] or uint8; pictures of another size are scaled."""
+        """Pictures -> (N, M). Takes PIL pictures, uint8 arrays (N, H, W, C) or (H, W, C), tensors (N, C, H, W) in
+        [0, 1] or uint8, paths of picture files, lists of these, and folders (see :func:`picture_files`); pictures of
+        another size are scaled."""
         pictures = as_tensor(images, self.encoder.image_size, self.encoder.channels)
         device = next(self.encoder.parameters()).device
         parts = [self.encoder(to_float(part, device)).cpu() for part in pictures.split(batch)]
         return torch.cat(parts) if parts else torch.zeros(0, self.encoder.dim)
 
+    def save_pretrained(self, folder: Path | str) -> Path:
+        """Writes encoder and operator into a folder for `lie_ssl.from_pretrained`."""
+        from lie_ssl.training.pretrained import save_pretrained
+
+        return save_pretrained(self, folder)
+
 
 def load(run: Path | str, which: Which = "last") -> Loaded:
-    """The encoder and the operator of a run's folder, or the encoder of an exported .safetensors file."""
+    """The encoder and the operator of a run's folder or of a saved model's, or the encoder of an exported .safetensors
+    file."""
     path = Path(run)
     if path.is_file():
         return _load_file(path)
     if not path.exists():
         raise UserError(f"there is no run {path}; make one with `lie-ssl pretrain`")
+    if (path / WEIGHTS).exists():
+        from lie_ssl.training.pretrained import from_pretrained
+
+        return from_pretrained(path)
     card = read_run_card(path)
     config = load_config(path / CONFIG)
     # The checkpoint holds all weights; the file they first came from need not be here any more.
@@ -87,8 +102,28 @@ def _load_file(path: Path) -> Loaded:
     return Loaded(encoder, None)
 
 
+def picture_files(path: Path | str) -> list[Path]:
+    """The picture files of a folder and those inside it, sorted by name; or the one file."""
+    path = Path(path)
+    if path.is_file():
+        return [path]
+    found = sorted(p for p in path.rglob("*") if p.suffix.lower() in EXTENSIONS and p.is_file())
+    if not found:
+        raise UserError(f"there is no picture file {path}, and no folder with pictures ({', '.join(EXTENSIONS)})")
+    return found
+
+
+def _square(picture: Image.Image | Path | str, size: int, grey: bool) -> NDArray[np.uint8]:
+    if isinstance(picture, Image.Image):
+        return fit_picture(picture, size, grey=grey)
+    (path,) = picture_files(picture)
+    return load_picture(path.read_bytes(), str(path), size, grey=grey)
+
+
 def as_tensor(images: Any, size: int, channels: int) -> Tensor:
     """Pictures of any usual kind -> (N, C, size, size)."""
+    if isinstance(images, (str, Path)):
+        images = picture_files(images)
     if isinstance(images, Tensor):
         batch = images[None] if images.ndim == 3 else images
     elif isinstance(images, np.ndarray):
@@ -100,12 +135,9 @@ def as_tensor(images: Any, size: int, channels: int) -> Tensor:
         pictures: Sequence[Any] = [images] if isinstance(images, Image.Image) else list(images)
         if not pictures:
             return torch.zeros(0, channels, size, size)
-        if not all(isinstance(p, Image.Image) for p in pictures):
-            return torch.cat([as_tensor(p, size, channels) for p in pictures])
-        mode = "L" if channels == 1 else "RGB"
-        resized = [p.convert(mode).resize((size, size), Image.Resampling.BICUBIC) for p in pictures]
-        arrays = np.stack([np.asarray(p, np.uint8).reshape(size, size, channels) for p in resized])
-        return to_tensor(arrays)
+        if not all(isinstance(p, (Image.Image, str, Path)) for p in pictures):
+            return torch.cat([to_float(as_tensor(p, size, channels)) for p in pictures])
+        return to_tensor(np.stack([_square(p, size, grey=channels == 1) for p in pictures]))
     if batch.ndim != 4 or batch.shape[1] != channels:
         raise UserError(f"the encoder takes pictures of {channels} channels, not a batch of {tuple(batch.shape)}")
     if batch.shape[2:] != (size, size):

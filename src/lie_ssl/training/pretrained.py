@@ -1,0 +1,96 @@
+"""A trained encoder and its operator as a folder that can be given away: `save_pretrained`, `from_pretrained`.
+
+The folder is laid out as those of the Hugging Face hub: config.json, model.safetensors and a README.md.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+
+from lie_ssl import __version__
+from lie_ssl.errors import UserError
+from lie_ssl.frames.shards import write_whole
+from lie_ssl.methods.encoders import EncoderConfig, create_encoder
+from lie_ssl.methods.objective import OperatorConfig
+from lie_ssl.methods.pair_model import build_operator
+from lie_ssl.plain import from_plain, to_plain
+from lie_ssl.training.export import contiguous, model_card, settings
+from lie_ssl.training.loading import WEIGHTS, Loaded
+
+CONFIG, CARD = "config.json", "README.md"
+KIND = "lie_ssl"
+
+
+def save_pretrained(loaded: Loaded, folder: Path | str) -> Path:
+    """Writes the encoder and the operator of a run; an earlier model in the folder is replaced."""
+    if loaded.config is None or loaded.card is None:
+        raise UserError("only a run can be saved, and this is an encoder alone; load the run's folder")
+    folder = Path(folder)
+    strangers = [p.name for p in folder.iterdir() if p.name not in (CONFIG, WEIGHTS, CARD)] if folder.is_dir() else []
+    if strangers:
+        raise UserError(f"{folder} holds other files ({', '.join(sorted(strangers)[:3])}); choose another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    operator = None if loaded.operator is None else to_plain(loaded.config.objective.operator)
+    config = {
+        "model_type": KIND, "lie_ssl_version": __version__, "encoder": settings(loaded), "operator": operator,
+        "factors": list(loaded.card["factors"]),
+    }  # fmt: skip
+    state = {f"encoder.{k}": v for k, v in loaded.encoder.state_dict().items()}
+    if loaded.operator is not None:
+        state |= {f"operator.{k}": v for k, v in loaded.operator.state_dict().items()}
+    write_whole(folder / WEIGHTS, [save(contiguous(state))])
+    write_whole(folder / CARD, [readme(loaded, folder.name).encode()])
+    write_whole(folder / CONFIG, [json.dumps(config, indent=1).encode()])  # last: without it there is no model
+    return folder
+
+
+def from_pretrained(folder: Path | str) -> Loaded:
+    """The encoder and the operator of such a folder."""
+    folder = Path(folder)
+    config = read_config(folder)
+    encoder_settings = config["encoder"]
+    try:
+        own = {k: encoder_settings[k] for k in ("name", "patch_size", "pool", "options")}
+        encoder = create_encoder(
+            from_plain(EncoderConfig, own, f"{folder / CONFIG}: encoder"),
+            encoder_settings["image_size"], encoder_settings["channels"],
+        )  # fmt: skip
+        operator = None
+        if config["operator"] is not None:
+            plain = from_plain(OperatorConfig, config["operator"], f"{folder / CONFIG}: operator")
+            operator = build_operator(encoder.dim, plain, config["factors"])
+    except KeyError as error:
+        raise UserError(f"{folder / CONFIG} lacks {error}; save the model again") from error
+    try:
+        state = load_file(folder / WEIGHTS)
+        for name, module in (("encoder.", encoder), ("operator.", operator)):
+            own_state = {k.removeprefix(name): v for k, v in state.items() if k.startswith(name)}
+            if module is not None:
+                module.load_state_dict(own_state)
+                module.eval()
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"cannot read {folder / WEIGHTS}: {error}; save or copy the model again") from error
+    except RuntimeError as error:
+        raise UserError(f"{folder / WEIGHTS} does not fit {CONFIG}: {str(error).splitlines()[-1].strip()}") from error
+    return Loaded(encoder, operator)
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    try:
+        config = json.loads((folder / CONFIG).read_text())
+    except (OSError, ValueError) as error:
+        raise UserError(f"{folder} holds no saved model ({CONFIG}: {error})") from error
+    if not isinstance(config, dict) or config.get("model_type") != KIND:
+        raise UserError(f"{folder / CONFIG} is not of a model that lie_ssl has saved")
+    return config
+
+
+def readme(loaded: Loaded, name: str) -> str:
+    """The model's card, with the head that the hub reads."""
+    body = model_card(loaded, "pretrained", name)
+    return "\n".join(["---", "library_name: lie_ssl", "tags: [self-supervised, equivariance]", "---", "", body])
