@@ -26,6 +26,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
     ("data", "verify"): ("data", "verify", "find any changed byte in a data set"),
     ("pretrain",): ("pretrain", "pretrain", "train MAE, VICReg or SimCLR, alone or with pairs and the Lie operator"),
     ("evaluate",): ("evaluate", "evaluate", "an encoder on known and unknown instances in typical and new poses"),
+    ("gaps",): ("gaps", "gaps", "what published models lose on new poses and new instances"),
     ("ablate",): ("ablate", "ablate", "what a Lie model loses without each of its parts"),
     ("sweep",): ("sweep", "sweep", "many runs of a grid, and the best one by validation accuracy"),
     ("reproduce",): ("reproduce", "reproduce", "an evaluation again from its card, or all runs of a recipe"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -257,6 +258,27 @@ def test_imgsim_layout(tmp_path: Path) -> None:
     assert made.weight_report is not None
     assert made.weight_report.layout == "imgsim"
     torch.testing.assert_close(made(images()), torchvision_embeddings(model, images()))
+
+
+def test_mobilenet_v2_layout(tmp_path: Path) -> None:
+    model = torchvision.models.mobilenet_v2().eval()
+    # The port that the weights come from counts the layers of a block through; torchvision nests them.
+    nested = {"0.0": "0", "0.1": "1", "1.0": "3", "1.1": "4", "2": "6", "3": "7"}
+    first = {"0.0": "0", "0.1": "1", "1": "3", "2": "4"}
+    state = {}
+    for key, value in model.state_dict().items():
+        if match := re.fullmatch(r"features\.(\d+)\.conv\.(\d(?:\.\d)?)\.(\w+)", key):
+            key = f"features.{match[1]}.conv.{(first if match[1] == '1' else nested)[match[2]]}.{match[3]}"
+        if not key.startswith("classifier"):
+            state[key] = value
+    made = encoder("mobilenetv2_100", 64, weights=str(saved(tmp_path / "mobilenetv2.pt", state)))
+    assert made.weight_report is not None
+    assert made.weight_report.layout == "mobilenet_v2"
+    assert made.weight_report.left_out == {}
+    mean, std = (torch.tensor(v).view(1, 3, 1, 1) for v in IMAGENET)
+    with torch.no_grad():
+        expected = model.features((images(64) - mean) / std).mean(dim=(2, 3))
+        torch.testing.assert_close(made(images(64)), expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("layout", ["clip_openai", "clip_hf"])

@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from lie_ssl.frames import FrameSet
+from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.recipes.pretrain import pretrain_recipe
 from lie_ssl.training import checks, coordinates
 from lie_ssl.training.config import LogConfig, OptimConfig, PretrainConfig
@@ -23,9 +24,13 @@ LIE_SSL = [sys.executable, "-m", "lie_ssl"]
 
 
 def tiny_run(frames: FrameSet | Path, method: str = "mae", arm: str = "lie", **settings: Any) -> PretrainConfig:
-    """Four steps of eight pairs with a check at the end; settings such as optim__steps=8 change it."""
+    """Four steps of eight pairs with a check at the end; settings such as optim__steps=8 change it.
+
+    Methods that can have one have a residual network: its batch-norm is what several processes must agree on.
+    """
     config = replace(
         pretrain_recipe("small", method, arm),
+        encoder=EncoderConfig(name="vit_mini" if method == "mae" else "resnet_mini"),
         data=str(frames.folder if isinstance(frames, FrameSet) else frames),
         optim=OptimConfig(steps=4, batch=8),
         log=LogConfig(every=1, check_every=1000, tensorboard=False),

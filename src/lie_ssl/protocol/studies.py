@@ -21,6 +21,7 @@ class NamedEncoder:
     name: str
     encoder: EncoderConfig
     evaluation: EvaluateConfig
+    how: str = ""  # to get its weights
 
 
 @dataclass(frozen=True)

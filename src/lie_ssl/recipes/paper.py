@@ -7,25 +7,15 @@ from __future__ import annotations
 
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.protocol.finetune import FinetuneConfig
-from lie_ssl.protocol.studies import GapsConfig, NamedEncoder, TransferConfig
+from lie_ssl.protocol.studies import GapsConfig, TransferConfig
 from lie_ssl.recipes.data import paper as paper_data
-from lie_ssl.recipes.evaluate import gaps as gaps_evaluation
+from lie_ssl.recipes.gaps import FROM_FILE, FROM_TIMM, published
 
 
 def gaps() -> GapsConfig:
-    """Seven published encoders on the paper's data set.
-
-    Four have their weights from timm. MAE, VICReg and SimCLR have them in files of their authors: set encoder.weights.
-    The paper does not say which of CLIP's and MLP-Mixer's sizes it took; these are the ones like ViT-B/16.
-    """
-    from_timm = {
-        "clip": "vit_base_patch16_clip_224.openai", "resnet50": "resnet50", "vit": "vit_base_patch16_224",
-        "mlp_mixer": "mixer_b16_224",
-    }  # fmt: skip
-    from_file = {"simclr": "resnet50", "vicreg": "resnet50", "mae": "vit_base_patch16_224"}
-    encoders = {name: EncoderConfig(name=model, weights="timm") for name, model in from_timm.items()}
-    encoders |= {name: EncoderConfig(name=model) for name, model in from_file.items()}
-    return GapsConfig(paper_data(), tuple(NamedEncoder(n, e, gaps_evaluation(n)) for n, e in encoders.items()))
+    """Seven published encoders on the paper's data set; `lie-ssl gaps --recipe paper` measures them and others."""
+    own = [*FROM_TIMM, *FROM_FILE]
+    return GapsConfig(paper_data(), tuple(e for e in published("paper") if e.name in own))
 
 
 def imagenet() -> TransferConfig:

@@ -90,7 +90,7 @@ def angle_curves(curve: pd.DataFrame, phase: str, method: str, diverse: float | 
     own = curve[(curve["phase"] == phase) & (curve["method"] == method) & (curve["diverse"] == diverse)]
     means, arms = curve_of(own), arms_of(own)
     kinds, settings = in_order(curve["poses"], ()), in_order(curve["setting"], SETTINGS)
-    figure = _figure(max(6.4, 4.2 * len(kinds)), 2.5 * len(settings) + 1.1)
+    figure = blank_figure(max(6.4, 4.2 * len(kinds)), 2.5 * len(settings) + 1.1)
     panels = figure.subplots(len(settings), len(kinds), sharey=True, squeeze=False)
     for (i, j), panel in np.ndenumerate(panels):
         shown = means[(means["setting"] == settings[i]) & (means["poses"] == kinds[j])]
@@ -103,7 +103,7 @@ def angle_curves(curve: pd.DataFrame, phase: str, method: str, diverse: float | 
         panel.set_title(f"{SETTINGS.get(settings[i], settings[i])}, {poses_name(kinds[j])}", fontsize=9)
         top = 180 if kinds[j] == "so3" else 360
         panel.set(xlim=(0, top), xticks=np.arange(0, top + 1, top // 6))
-        _plain(panel)
+        plain_axes(panel)
         panel.set_xlabel("angle (degrees)" if i == len(settings) - 1 else "")
         panel.set_ylabel("top-1 (%)" if j == 0 else "")
     panels[0, 0].set_ylim(bottom=0)
@@ -116,7 +116,7 @@ def _grouped(
     means: pd.DataFrame, column: str, places: Sequence[str], arms: Sequence[Arm], title: str, axis: str
 ) -> Figure:  # fmt: skip
     methods = list(dict.fromkeys(arm.method for arm in arms))
-    figure = _figure(max(5.6, 1.2 + 3.6 * len(methods)), 3.9)
+    figure = blank_figure(max(5.6, 1.2 + 3.6 * len(methods)), 3.9)
     panels = figure.subplots(1, len(methods), sharey=True, squeeze=False)[0]
     for panel, method in zip(panels, methods, strict=True):
         own = [arm for arm in arms if arm.method == method]
@@ -130,15 +130,15 @@ def _grouped(
         panel.set_xticks(range(len(places)), ["\n".join(SHORT[p]) for p in places], fontsize=9)
         panel.axhline(0, color="#222222", lw=0.8)
         panel.set_title(method_name(method), fontsize=10)
-        _plain(panel)
+        plain_axes(panel)
     panels[0].set_ylabel(axis)
     figure.suptitle(title, fontsize=11)
     _legend(figure, arms, lambda arm, c: Patch(facecolor=c, edgecolor="white", hatch="//" if arm.option == 2 else ""))
     return figure
 
 
-def _figure(width: float, height: float) -> Figure:
-    """Without pyplot: nothing stays open, and no display is looked for."""
+def blank_figure(width: float, height: float) -> Figure:
+    """Made without pyplot: nothing stays open, and no display is looked for."""
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
@@ -173,7 +173,8 @@ def _marker(arm: Arm) -> str:
     return MARKERS.get(arm.arm, "x")
 
 
-def _plain(panel: Axes) -> None:
+def plain_axes(panel: Axes) -> None:
+    """The look of all panels."""
     panel.spines[["top", "right"]].set_visible(False)
     panel.grid(axis="y", color=GRID, lw=0.7)
     panel.set_axisbelow(True)

@@ -1,0 +1,79 @@
+"""Published encoders on one data set, one after the other: how much each loses on new poses and new instances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet
+from lie_ssl.plain import to_plain
+from lie_ssl.protocol.evaluate import Results, Say
+from lie_ssl.protocol.results import evaluate_encoder, read_results, write_table
+from lie_ssl.protocol.studies import NamedEncoder
+
+TABLES = ("accuracy", "curve", "trials")
+MODELS = "models.csv"
+
+
+class Gaps(NamedTuple):
+    """Long tables over all encoders that could be measured, and a row for each that was asked for."""
+
+    accuracy: pd.DataFrame
+    curve: pd.DataFrame
+    models: pd.DataFrame  # model, encoder, weights, measured, words
+
+
+def measure_gaps(encoders: Sequence[NamedEncoder], data: Path | str, out: Path | str, say: Say) -> Gaps:
+    """Evaluates what is left to evaluate into folders of `out`, and writes the joined tables there.
+
+    An encoder whose weights cannot be had is listed with the reason and with how to get it; the others go on.
+    """
+    out, rows = Path(out), []
+    parts: dict[str, list[pd.DataFrame]] = {name: [] for name in TABLES}
+    for each in encoders:
+        words = ""
+        try:
+            results = _measured(each, data, out / each.name, say)
+        except UserError as error:
+            words = f"{error}; {each.how}"
+            say(f"{each.name} is left out: {words}")
+        else:
+            for name, tables in parts.items():
+                tables.append(getattr(results, name))
+        rows.append({
+            "model": each.name, "encoder": each.encoder.name, "weights": each.encoder.weights or "none",
+            "measured": not words, "words": words,
+        })  # fmt: skip
+        _write(out, parts, rows)
+    if not parts["accuracy"]:
+        raise UserError(f"none of the models could be measured; {rows[0]['words']}")
+    joined = {name: pd.concat(tables, ignore_index=True) for name, tables in parts.items()}
+    return Gaps(joined["accuracy"], joined["curve"], pd.DataFrame(rows))
+
+
+def _measured(each: NamedEncoder, data: Path | str, folder: Path, say: Say) -> Results:
+    try:
+        results, card = read_results(folder)
+    except UserError:
+        pass
+    else:
+        same = card["data"]["card_hash"] == FrameSet(data).card["card_hash"]
+        if same and card["config"] == to_plain(each.evaluation) and card["encoder"] == to_plain(each.encoder):
+            say(f"{each.name} is done already")
+            return results
+    if not each.encoder.weights:
+        raise UserError(f"{each.name} has no weights")
+    say(f"{each.name}: {each.encoder.name}, weights {each.encoder.weights}")
+    return evaluate_encoder(each.encoder, data, each.evaluation, folder, each.name, say)
+
+
+def _write(out: Path, parts: dict[str, list[pd.DataFrame]], rows: list[dict[str, object]]) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    for name, tables in parts.items():
+        if tables:
+            write_table(out / f"{name}.csv", pd.concat(tables, ignore_index=True))
+    write_table(out / MODELS, pd.DataFrame(rows))

@@ -1,0 +1,89 @@
+"""Published models: measured where their weights are, named with how to get them where they are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+
+from lie_ssl.cli import main
+from lie_ssl.frames import FrameSet
+from lie_ssl.methods.packaged import PACKAGES
+from lie_ssl.recipes.gaps import FROM_PACKAGE, published
+from lie_ssl.report.models import model_gaps
+from lie_ssl.torchvision_cure import import_torchvision
+
+torchvision = import_torchvision()
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SimCLR file as lightning-bolts writes it, with random weights."""
+    path: Path = tmp_path_factory.mktemp("weights") / "simclr.ckpt"
+    state = torchvision.models.resnet50().state_dict()
+    torch.save({"state_dict": {f"encoder.{k}": v for k, v in state.items()}}, path)
+    return path
+
+
+def test_models_with_and_without_weights(
+    tiny: FrameSet, weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "gaps"
+    command = ["gaps", "simclr", "vicreg", "--weights", f"simclr={weights}", "--no-finetune"]
+    command += ["--data", str(tiny.folder), "--out", str(out)]
+    main(command)
+    said = capsys.readouterr().out
+    assert "not measured: vicreg (vicreg has no weights; give --weights vicreg=FILE with resnet50.pth" in said
+    assert "keys loaded" in said
+    models = pd.read_csv(out / "models.csv")
+    assert dict(zip(models["model"], models["measured"], strict=True)) == {"simclr": True, "vicreg": False}
+    accuracy = pd.read_csv(out / "accuracy.csv")
+    assert set(accuracy["method"]) == {"simclr"}
+    assert set(accuracy["diverse"]) == {50}
+    assert {"known_typical", "known_new", "unknown_typical", "unknown_diverse"} <= set(accuracy["setting"])
+    # 7 rates with SGD and with Adam, as in the paper.
+    trials = pd.read_csv(out / "trials.csv").query("phase == 'linear'")
+    assert trials.groupby("optimiser")["rate"].nunique().to_dict() == {"adam": 7, "sgd": 7}
+    assert {"models_linear.png", "models_linear.svg"} <= {p.name for p in (out / "figures").iterdir()}
+    assert (out / "tables" / "gaps_linear_50.md").read_text().count("SimCLR") == 1
+    main(command)
+    assert "simclr is done already" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["simclir"], "there is no model 'simclir'; did you mean 'simclr'?"),
+        (["mae"], "none of the models could be measured; mae has no weights; give --weights mae=FILE"),
+        (["mae", "--weights", "mae"], "--weights takes NAME=FILE, but mae has no file"),
+        (["mae", "--weights", "mae=nowhere.pth"], "there is no weight file nowhere.pth"),
+    ],
+)
+def test_what_cannot_be_measured_has_a_sentence(
+    words: list[str], sentence: str, tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["gaps", *words, "--data", str(tiny.folder), "--out", str(tmp_path / "gaps")])
+    assert sentence in capsys.readouterr().err
+
+
+def test_every_model_says_how_to_get_it() -> None:
+    assert all(e.how for e in published())
+    assert set(FROM_PACKAGE) == set(PACKAGES)
+    assert [e.name for e in published()] == [e.name for e in published("paper")]
+    assert len(published()) == 12
+
+
+def test_the_figure_has_a_bar_for_every_gap() -> None:
+    rows = [
+        {"method": m, "arm": "base", "option": 1, "phase": "linear", "diverse": 50, "poses": p, "setting": s,
+         "seed": 0, "top1": 90 - 10 * i - j}
+        for j, m in enumerate(("a", "b")) for p in ("2d", "3d")
+        for i, s in enumerate(("known_typical", "known_new", "unknown_typical", "unknown_diverse"))
+    ]  # fmt: skip
+    (panel,) = model_gaps(pd.DataFrame(rows), "linear").axes
+    heights = [[bar.get_height() for bar in bars] for bars in panel.containers]
+    assert heights == [[10, 10], [10, 10], [20, 20], [30, 30], [30, 30], [0, 0]]
+    assert [t.get_text() for t in panel.get_xticklabels()] == ["a\n(90 %)", "b\n(89 %)"]
