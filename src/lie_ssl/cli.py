@@ -27,6 +27,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
     ("pretrain",): ("pretrain", "pretrain", "train MAE, VICReg or SimCLR, alone or with pairs and the Lie operator"),
     ("evaluate",): ("evaluate", "evaluate", "an encoder on known and unknown instances in typical and new poses"),
     ("gaps",): ("gaps", "gaps", "what published models lose on new poses and new instances"),
+    ("transfer",): ("transfer", "transfer", "encoders of runs on photographs, upright and rotated"),
     ("ablate",): ("ablate", "ablate", "what a Lie model loses without each of its parts"),
     ("sweep",): ("sweep", "sweep", "many runs of a grid, and the best one by validation accuracy"),
     ("reproduce",): ("reproduce", "reproduce", "an evaluation again from its card, or all runs of a recipe"),

@@ -39,7 +39,7 @@ from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.grid import Recipe, Unit, chosen_units
 from lie_ssl.protocol.measuring import Cost, measure
 from lie_ssl.protocol.probe import ProbeConfig
-from lie_ssl.protocol.studies import GapsConfig, NamedEncoder, TransferConfig
+from lie_ssl.protocol.studies import GapsConfig, NamedEncoder, PhotoTransfer, TransferConfig
 from lie_ssl.recipes.grids import GRIDS, from_weights, with_option
 from lie_ssl.recipes.paper import gaps, ilab, imagenet
 from lie_ssl.recipes.sweeps import SWEEPS
@@ -212,7 +212,12 @@ def test_studies_without_pretraining(temporary: Path) -> None:
     assert [(p.job, p.name) for p in found] == [
         ("vicreg", "embedding"), ("vicreg", "linear"), ("mae", "embedding"), ("mae", "linear"), ("mae", "finetuning")
     ]  # fmt: skip
-    transfer = TransferConfig(EncoderConfig("vit_mini"), FinetuneConfig(steps=10, batch=16), classes=33, image_size=16)
+    transfer = TransferConfig(
+        EncoderConfig("vit_mini"),
+        PhotoTransfer(FinetuneConfig(steps=10, batch=16, start="zero")),
+        classes=33,
+        image_size=16,
+    )
     (phase,) = dry_run(transfer_jobs("elsewhere", transfer), gpus=2, steps=1)
     assert (phase.job, phase.name, phase.work) == ("elsewhere", "finetuning", "2 x 10 steps of 16")
     assert phase.parameters[1] == 33 * (128 + 1)

@@ -17,7 +17,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames.pictures import EXTENSIONS
 
 Layout = Literal["auto", "folders", "coil20", "coil100"]
-_COIL = re.compile(r"^obj(\d+)__(\d+)\.\w+$")
+COIL_NAME = re.compile(r"^obj(\d+)__(\d+)\.\w+$")
 _LAST_NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)(?!.*\d)")
 
 
@@ -118,7 +118,7 @@ def read_angles(path: Path) -> dict[str, float]:
 
 
 def _recognised(names: list[str]) -> Layout:
-    matches = [_COIL.match(PurePosixPath(n).name) for n in names]
+    matches = [COIL_NAME.match(PurePosixPath(n).name) for n in names]
     if not all(matches):
         return "folders"
     # COIL-20 counts frames, COIL-100 degrees: only the first has numbers that are no multiple of five.
@@ -127,7 +127,7 @@ def _recognised(names: list[str]) -> Layout:
 
 
 def _coil(name: str, layout: Layout) -> Photo:
-    match = _COIL.match(PurePosixPath(name).name)
+    match = COIL_NAME.match(PurePosixPath(name).name)
     if not match:
         raise UserError(f"{name} is not named as in COIL (obj7__35.png); try --layout folders")
     angle = float(match[2]) * (5 if layout == "coil20" else 1)

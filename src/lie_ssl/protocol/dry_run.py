@@ -128,7 +128,7 @@ def gaps_jobs(config: GapsConfig) -> list[Job]:
 def transfer_jobs(name: str, config: TransferConfig) -> list[Job]:
     """One job: MAE and MAE Lie are finetuned alike. The data set's own validation and test pictures are not counted."""
     like = DataConfig(render=RenderSettings(size=config.image_size))
-    return [Job(name, config.encoder, like, config.classes, config.finetune)]
+    return [Job(name, config.encoder, like, config.classes, config.transfer.finetune)]
 
 
 def planned_index(config: DataConfig) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 import torch
@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames import FrameSet
 from lie_ssl.frames.loader import to_tensor
 from lie_ssl.methods.draws import number
 from lie_ssl.methods.encoders import Encoder
@@ -23,6 +22,18 @@ from lie_ssl.protocol.probe import Linear, Neighbours, OptimiserName
 from lie_ssl.protocol.settings import TrainingRows
 
 Rows = NDArray[np.int64]
+
+
+class Pictures(Protocol):
+    """What can be learned from: a FrameSet, or photographs."""
+
+    @property
+    def classes(self) -> list[str]: ...
+
+    @property
+    def labels(self) -> Rows: ...
+
+    def read(self, rows: Rows) -> NDArray[np.uint8]: ...
 
 
 @dataclass(frozen=True)
@@ -92,7 +103,7 @@ class Classifier(nn.Module):
 
 
 def finetune(
-    encoder: Encoder, frames: FrameSet, rows: TrainingRows, optimiser_name: OptimiserName, rate: float,
+    encoder: Encoder, frames: Pictures, rows: TrainingRows, optimiser_name: OptimiserName, rate: float,
     config: FinetuneConfig, seed: int, neighbours: Neighbours | None = None, start: Linear | None = None,
 ) -> Classifier:  # fmt: skip
     """Trains a copy of the encoder with a classifier; frames of both kinds are sampled 1:1.
@@ -136,7 +147,7 @@ def _optimiser(model: nn.Module, name: OptimiserName, rate: float, config: Finet
 
 
 @torch.no_grad()
-def predict(model: nn.Module, frames: FrameSet, rows: Rows, batch: int = 256) -> Tensor:
+def predict(model: nn.Module, frames: Pictures, rows: Rows, batch: int = 256) -> Tensor:
     """(rows,) -> (rows,) classes, in eval mode."""
     device = next(model.parameters()).device
     model.eval()

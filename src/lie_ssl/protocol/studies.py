@@ -33,22 +33,38 @@ class GapsConfig:
 
 
 @dataclass(frozen=True)
+class PhotoTransfer:
+    """Finetuning of an encoder on labelled photographs."""
+
+    finetune: FinetuneConfig
+    """Steps, batch and the rates that are tried."""
+    validation: float = 0.1
+    """Share of the training part that chooses among the rates, where the set has no part of its own for it."""
+    chosen_by: Literal["loss", "accuracy"] = "loss"
+    """What is best on validation photographs."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.validation < 1:
+            raise UserError(f"validation is {self.validation}, but a share lies between 0 and 1")
+        if not self.finetune.steps:
+            raise UserError("a transfer is a finetuning: --finetune.steps must be above 0")
+        if self.finetune.start == "linear":
+            raise UserError("a transfer has no linear evaluation to start from; give --finetune.start zero")
+
+
+@dataclass(frozen=True)
 class TransferConfig:
-    """Finetuning of an encoder on the labelled pictures of another data set."""
+    """A transfer to a data set of known size, for dry runs."""
 
     encoder: EncoderConfig
     """With its weights: those of MAE, or of a run of MAE Lie."""
-    finetune: FinetuneConfig
-    """Steps, batch and the rates that are tried."""
+    transfer: PhotoTransfer
+    """How it is finetuned."""
     classes: int
     """Of the data set."""
     image_size: int = SIZE
     """Pixels of a side."""
-    validation: float = 0.0
-    """Share of the training part that chooses among the rates; 0: the data set has a validation part."""
-    chosen_by: Literal["loss", "accuracy"] = "loss"
-    """What is best on validation pictures."""
 
     def __post_init__(self) -> None:
-        if self.classes < 2 or self.image_size < 1 or not 0 <= self.validation < 1:
-            raise UserError("a transfer needs 2 classes or more, pictures of 1 px or more and a validation in [0, 1)")
+        if self.classes < 2 or self.image_size < 1:
+            raise UserError("a transfer needs 2 classes or more and pictures of 1 px or more")

@@ -6,10 +6,10 @@ The runs with pretraining are the grids paper/mae, paper/vicreg and paper/simclr
 from __future__ import annotations
 
 from lie_ssl.methods.encoders import EncoderConfig
-from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.studies import GapsConfig, TransferConfig
 from lie_ssl.recipes.data import paper as paper_data
 from lie_ssl.recipes.gaps import FROM_FILE, FROM_TIMM, published
+from lie_ssl.recipes.transfer import paper as paper_transfer
 
 
 def gaps() -> GapsConfig:
@@ -20,7 +20,7 @@ def gaps() -> GapsConfig:
 
 def imagenet() -> TransferConfig:
     """ImageNet and its turned validation pictures: 20,000 steps, the best rate by the loss on validation pictures."""
-    return TransferConfig(EncoderConfig(name="vit_base_patch16_224"), transfer_finetune(), classes=1000)
+    return TransferConfig(EncoderConfig(name="vit_base_patch16_224"), paper_transfer(), classes=1000)
 
 
 def ilab() -> TransferConfig:
@@ -28,12 +28,7 @@ def ilab() -> TransferConfig:
 
     The paper gives its rates and steps for both transfers in one paragraph.
     """
-    return TransferConfig(EncoderConfig(name="vit_base_patch16_224"), transfer_finetune(), classes=6, validation=0.1)
-
-
-def transfer_finetune() -> FinetuneConfig:
-    """The paper's, for both transfers."""
-    return FinetuneConfig(steps=20_000, batch=64, rates=(5e-4, 5e-5, 5e-6), optimisers=("adam",), start="zero")
+    return TransferConfig(EncoderConfig(name="vit_base_patch16_224"), paper_transfer(), classes=6)
 
 
 GAPS = {"paper/gaps": gaps}

@@ -1,0 +1,169 @@
+"""Labelled photographs for classification: ImageFolder trees, Tiny-ImageNet, iLab-2M and COIL, as folders or zips."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames.listing import COIL_NAME, Tree, open_tree
+from lie_ssl.frames.pictures import EXTENSIONS, load_picture
+
+Rows = NDArray[np.int64]
+Part = Literal["train", "validation", "test"]
+PARTS: dict[str, Part] = {
+    **dict.fromkeys(("train", "training", "train_img"), "train"),
+    **dict.fromkeys(("val", "valid", "validation"), "validation"),
+    **dict.fromkeys(("test", "testing", "test_img"), "test"),
+}
+# category-instance-background-camera-rotation-light-focus
+ILAB_NAME = re.compile(r"^([a-z0-9]+)-i\d+-b\d+-c\d+-r\d+-l\d+-f\d+\.\w+$")
+# Of the 15 categories of iLab-2M those that Madan et al. (2021) take.
+ILAB_CLASSES = ("bus", "car", "heli", "monster", "plane", "tank")
+ANNOTATIONS = "val_annotations.txt"
+MOST_BYTES = 4 << 30  # of decoded pictures that are kept in memory
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """One file."""
+
+    name: str
+    class_name: str
+    part: Part
+
+
+class PhotoSet:
+    """Photographs with classes, read as (N, size, size, channels) uint8, as a FrameSet gives frames.
+
+    Sets of up to 4 GB are read whole; files that cannot be read are then left out and named in `dropped`. The files of
+    larger sets are read when they are asked for.
+    """
+
+    def __init__(
+        self, path: Path | str, size: int, channels: int = 3,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> None:  # fmt: skip
+        self.path, self.size, self.channels = Path(path), size, channels
+        self.dropped: list[str] = []
+        self._pictures: NDArray[np.uint8] | None = None
+        with open_tree(self.path) as tree:
+            self.files = list_labelled(tree)
+            if len(self.files) * size * size * channels <= MOST_BYTES:
+                self._read_all(tree, progress)
+        self.classes = sorted({f.class_name for f in self.files})
+        if len(self.classes) < 2:
+            raise UserError(f"{path} has photographs of {len(self.classes)} classes, but a classifier needs two")
+        self.labels: Rows = np.searchsorted(self.classes, [f.class_name for f in self.files]).astype(np.int64)
+        if not len(self.rows("train")):
+            raise UserError(f"{path} has no training photographs; put them into train/CLASS/")
+
+    def rows(self, part: Part) -> Rows:
+        """Rows of the photographs of one part."""
+        return np.array([i for i, f in enumerate(self.files) if f.part == part], np.int64)
+
+    def read(self, rows: Sequence[int] | Rows) -> NDArray[np.uint8]:
+        """(len(rows), size, size, channels)."""
+        if self._pictures is not None:
+            return self._pictures[np.asarray(rows, np.int64)]
+        with open_tree(self.path) as tree:
+            return np.stack([self._load(tree, self.files[i]) for i in rows])
+
+    def _load(self, tree: Tree, file: Labelled) -> NDArray[np.uint8]:
+        return load_picture(tree.read(file.name), file.name, self.size, grey=self.channels == 1)
+
+    def _read_all(self, tree: Tree, progress: Callable[[int, int], None]) -> None:
+        pictures, kept = [], []
+        for number, file in enumerate(self.files, 1):
+            try:
+                pictures.append(self._load(tree, file))
+                kept.append(file)
+            except UserError as error:
+                self.dropped.append(str(error))
+            progress(number, len(self.files))
+        if not kept:
+            raise UserError(f"nothing in {self.path} can be read ({self.dropped[0]})")
+        self.files, self._pictures = kept, np.stack(pictures)
+
+
+class TurnedPhotos:
+    """The same photographs, each turned by an angle of its own; the corners are black."""
+
+    def __init__(self, photos: PhotoSet, seed: int = 0) -> None:
+        self.photos, self.classes, self.labels = photos, photos.classes, photos.labels
+        self.angles = np.random.default_rng([seed, *b"turned"]).uniform(0, 360, len(photos.files))
+
+    def read(self, rows: Sequence[int] | Rows) -> NDArray[np.uint8]:
+        """(len(rows), size, size, channels)."""
+        pictures = self.photos.read(rows)
+        return np.stack([turned(p, self.angles[i]) for p, i in zip(pictures, rows, strict=True)])
+
+
+def turned(picture: NDArray[np.uint8], degrees: float) -> NDArray[np.uint8]:
+    """(S, S, C) -> the same about its middle, counter-clockwise."""
+    flat = picture[..., 0] if picture.shape[-1] == 1 else picture
+    image = Image.fromarray(flat).rotate(degrees, Image.Resampling.BILINEAR, fillcolor=0)
+    return np.asarray(image, np.uint8).reshape(picture.shape)
+
+
+def list_labelled(tree: Tree) -> list[Labelled]:
+    """All photographs with their class and part, sorted by name."""
+    names = sorted(n for n in tree.names() if n.lower().endswith(EXTENSIONS))
+    if not names:
+        raise UserError(f"{tree.label} has no pictures ({', '.join(EXTENSIONS)})")
+    files = [PurePosixPath(n) for n in names]
+    if all(COIL_NAME.match(f.name) for f in files):
+        return [_coil(f) for f in files]
+    parts = [_part(f, tree) for f in files]
+    if all(ILAB_NAME.match(f.name) for f in files):
+        found = [(f, ILAB_NAME.match(f.name)[1], p) for f, p in zip(files, parts, strict=True)]  # type: ignore[index]
+        return [Labelled(str(f), c, p) for f, c, p in found if c in ILAB_CLASSES]
+    given = _annotations(tree)
+    return [
+        Labelled(str(f), given[f.name] if p == "validation" and f.name in given else _class(f, tree), p)
+        for f, p in zip(files, parts, strict=True)
+    ]
+
+
+def _place(file: PurePosixPath) -> int:
+    """Which folder of a path names the part: the first that is called so."""
+    return next((i for i, word in enumerate(file.parts[:-1]) if word.lower() in PARTS), -1)
+
+
+def _part(file: PurePosixPath, tree: Tree) -> Part:
+    place = _place(file)
+    if place < 0:
+        raise UserError(f"{file} in {tree.label} lies in no folder train, val or test; sort the photographs into them")
+    return PARTS[file.parts[place].lower()]
+
+
+def _class(file: PurePosixPath, tree: Tree) -> str:
+    below = file.parts[_place(file) + 1 : -1]
+    if not below:
+        raise UserError(f"{file} in {tree.label} lies in no folder of a class; photographs are PART/CLASS/NAME.jpg")
+    return below[0]
+
+
+def _annotations(tree: Tree) -> dict[str, str]:
+    """Tiny-ImageNet's classes of the validation pictures, by file name."""
+    lists = [n for n in tree.names() if PurePosixPath(n).name == ANNOTATIONS]
+    if not lists:
+        return {}
+    lines = tree.read(lists[0]).decode().splitlines()
+    return {words[0]: words[1] for line in lines if len(words := line.split("\t")) > 1}
+
+
+def _coil(file: PurePosixPath) -> Labelled:
+    """Objects are classes; every second photograph of the turn is for training."""
+    match = COIL_NAME.match(file.name)
+    assert match is not None
+    number = int(match[2])
+    # COIL-20 counts frames, COIL-100 degrees in steps of five.
+    return Labelled(str(file), f"obj{int(match[1]):03d}", "test" if number % 2 else "train")

@@ -1,0 +1,135 @@
+"""From renders to photographs: an encoder is finetuned on labelled photographs, and tested on them as they are and
+turned by random angles. The operator takes no part in it and is not trained again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames.loader import to_tensor
+from lie_ssl.frames.photoset import Part, PhotoSet, TurnedPhotos
+from lie_ssl.methods.draws import number
+from lie_ssl.methods.encoders import Encoder
+from lie_ssl.methods.features import to_float
+from lie_ssl.protocol.evaluate import Say
+from lie_ssl.protocol.finetune import Classifier, DivergedError, Pictures, finetune, predict
+from lie_ssl.protocol.results import append_table
+from lie_ssl.protocol.settings import TrainingRows
+from lie_ssl.protocol.studies import PhotoTransfer
+from lie_ssl.training.loading import load
+
+TABLE = "transfer.csv"
+KEYS = ["photos", "method", "arm", "seed", "test"]
+Rows = NDArray[np.int64]
+
+
+def transfer_run(
+    run: Path | str, photos: Path | str, config: PhotoTransfer, out: Path | str, say: Say = lambda _: None
+) -> pd.DataFrame:
+    """Transfers the encoder of a run, adds its rows to transfer.csv in `out`, and gives them.
+
+    Columns: photos, method, arm, seed, test (upright or rotated), top1, rate (the chosen one), frames, settings.
+    A run whose rows are there with the same settings is not run again.
+    """
+    loaded = load(run)
+    if loaded.config is None:
+        raise UserError(f"{run} is no run; give the folder that `lie-ssl pretrain` made")
+    name = Path(photos).stem
+    keys = {"photos": name, "method": loaded.config.method.name, "arm": loaded.config.arm, "seed": loaded.config.seed}
+    digest = _digest(config, loaded.config.digest())
+    table = Path(out) / TABLE
+    if table.exists():
+        old = pd.read_csv(table)
+        done = old[(old[list(keys)] == pd.Series(keys)).all(axis=1) & (old["settings"] == digest)]
+        if len(done):
+            say(f"{run} on {name} is done already")
+            return done
+    encoder = loaded.encoder
+    pictures = PhotoSet(photos, encoder.image_size, encoder.channels)
+    for words in pictures.dropped:
+        say(f"left out: {words}")
+    scores, rate = transfer(encoder, pictures, config, loaded.config.seed, say)
+    tested = len(pictures.rows(tested_part(pictures)))
+    rows = [
+        {**keys, "test": test, "top1": 100 * score, "rate": rate, "frames": tested, "settings": digest}
+        for test, score in scores.items()
+    ]
+    Path(out).mkdir(parents=True, exist_ok=True)
+    append_table(table, pd.DataFrame(rows), KEYS)
+    return pd.DataFrame(rows)
+
+
+def transfer(
+    encoder: Encoder, photos: PhotoSet, config: PhotoTransfer, seed: int = 0, say: Say = lambda _: None
+) -> tuple[dict[str, float], float]:
+    """Finetunes a copy of the encoder at every rate, chooses one on validation photographs, and tests it: shares of
+    right answers on `upright` and `rotated` photographs, and the chosen rate. All seeds have the same angles."""
+    train, validation = parts_of(photos, config.validation, seed)
+    best: Classifier | None = None
+    best_score, best_rate = math.inf, math.nan
+    for name, rate in config.finetune.trials:
+        try:
+            rows = TrainingRows(train, train[:0])
+            model = finetune(encoder, photos, rows, name, rate, config.finetune, number(seed, "transfer"))
+        except DivergedError as error:
+            say(str(error))
+            continue
+        score = badness(model, photos, validation, config.chosen_by)
+        say(f"rate {rate:g} ({name}): {config.chosen_by} on {len(validation)} validation photographs {abs(score):.4g}")
+        if score < best_score:
+            best, best_score, best_rate = model, score, rate
+    if best is None:
+        raise UserError("finetuning diverged at every rate; try lower --finetune.rates")
+    test = photos.rows(tested_part(photos))
+    sets: dict[str, Pictures] = {"upright": photos, "rotated": TurnedPhotos(photos)}
+    labels = torch.from_numpy(photos.labels[test])
+    found = {name: float((predict(best, pictures, test) == labels).double().mean()) for name, pictures in sets.items()}
+    return found, best_rate
+
+
+def tested_part(photos: PhotoSet) -> Part:
+    """The part that is tested on: test, or validation in sets that have no other, as ImageNet."""
+    return "test" if len(photos.rows("test")) else "validation"
+
+
+def parts_of(photos: PhotoSet, share: float, seed: int) -> tuple[Rows, Rows]:
+    """Rows for training and for choosing the rate: the set's own validation part where it has one beside its test
+    part, and otherwise a share of the training part."""
+    train, own = photos.rows("train"), photos.rows("validation")
+    if tested_part(photos) == "test" and len(own):
+        return train, own
+    if not len(photos.rows(tested_part(photos))):
+        raise UserError(f"{photos.path} has no photographs to test on; put them into test/CLASS/ or val/CLASS/")
+    if not 0 < share < 1:
+        raise UserError(f"{photos.path} has no validation part of its own; give a share of the training part, 0.1")
+    order = np.random.default_rng([seed, *b"transfer"]).permutation(train)
+    count = max(1, round(share * len(train)))
+    return np.sort(order[count:]), np.sort(order[:count])
+
+
+@torch.no_grad()
+def badness(model: Classifier, photos: PhotoSet, rows: Rows, by: str) -> float:
+    """The loss, or minus the accuracy: the smaller, the better."""
+    labels = torch.from_numpy(photos.labels[rows])
+    if by == "accuracy":
+        return -float((predict(model, photos, rows) == labels).double().mean())
+    device, total = next(model.parameters()).device, 0.0
+    for i in range(0, len(rows), 256):
+        logits = model.eval()(to_float(to_tensor(photos.read(rows[i : i + 256])), device)).cpu()
+        total += float(functional.cross_entropy(logits, labels[i : i + 256], reduction="sum"))
+    return total / len(rows)
+
+
+def _digest(config: PhotoTransfer, run: str) -> str:
+    text = json.dumps([asdict(config), run], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

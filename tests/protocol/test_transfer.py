@@ -1,0 +1,221 @@
+"""Photographs: where they lie, what is left out, and that a transfer learns, chooses and turns as it says."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from PIL import Image
+
+from lie_ssl.cli import main
+from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet
+from lie_ssl.frames.photoset import PhotoSet, TurnedPhotos, turned
+from lie_ssl.protocol.finetune import FinetuneConfig
+from lie_ssl.protocol.studies import PhotoTransfer
+from lie_ssl.protocol.transfer import badness, parts_of, transfer, transfer_run
+from lie_ssl.training.loading import load
+from lie_ssl.training.pretrain import pretrain
+from tests.training.tiny_runs import tiny_run
+
+QUICK = PhotoTransfer(FinetuneConfig(steps=40, batch=16, rates=(1e-2, 1e-6), start="zero"))
+
+
+def photograph(kind: int, seed: int, size: int = 16) -> bytes:
+    """Stripes, lying or standing, in noise."""
+    noise = np.random.default_rng(seed).integers(0, 60, (size, size, 3))
+    stripes = 180 * (np.arange(size) // 2 % 2)[:, None, None]
+    values = noise + (stripes if kind == 0 else stripes.transpose(1, 0, 2))
+    buffer = io.BytesIO()
+    Image.fromarray(values.astype(np.uint8)).save(buffer, "png")
+    return buffer.getvalue()
+
+
+def photographs(path: Path, parts: tuple[str, ...] = ("train", "test"), count: int = 24) -> Path:
+    with zipfile.ZipFile(path, "w") as z:
+        for p, part in enumerate(parts):
+            for kind, name in enumerate(("lying", "standing")):
+                for i in range(count):
+                    z.writestr(f"{part}/{name}/{i:03d}.png", photograph(kind, 1000 * p + 100 * kind + i))
+    return path
+
+
+@pytest.fixture(scope="module")
+def run(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return pretrain(tiny_run(tiny, "mae", "lie", optim__steps=1), tmp_path_factory.mktemp("runs") / "mae_lie")
+
+
+def test_a_transfer_learns_what_it_is_shown_and_chooses_the_rate(run: Path, tmp_path: Path) -> None:
+    photos = PhotoSet(photographs(tmp_path / "stripes.zip"), 16)
+    encoder = load(run).encoder
+    before = {k: v.clone() for k, v in encoder.state_dict().items()}
+    scores, rate = transfer(encoder, photos, QUICK)
+    assert rate == 1e-2
+    assert scores["upright"] > 0.9
+    # A stripe turned by any angle is as often the other kind.
+    assert scores["rotated"] < scores["upright"]
+    assert all(torch.equal(before[k], v) for k, v in encoder.state_dict().items())
+    assert (scores, rate) == transfer(encoder, photos, QUICK)
+
+
+def test_rows_are_added_and_not_made_twice(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    photos = photographs(tmp_path / "stripes.zip")
+    command = ["transfer", str(run), "--photos", str(photos), "--out", str(tmp_path / "out")]
+    command += ["--finetune.steps", "3", "--finetune.rates", "1e-3"]
+    main(command)
+    said = capsys.readouterr().out
+    assert "MAE Lie" in said
+    assert "upright" in said
+    table = pd.read_csv(tmp_path / "out" / "transfer.csv")
+    assert table["test"].tolist() == ["upright", "rotated"]
+    assert set(table["photos"]) == {"stripes"}
+    assert table["frames"].tolist() == [48, 48]
+    main(command)
+    assert "is done already" in capsys.readouterr().out
+    main([*command[:-2], "--finetune.rates", "1e-4"])  # other settings take the place of the rows
+    again = pd.read_csv(tmp_path / "out" / "transfer.csv")
+    assert len(again) == 2
+    assert set(again["rate"]) == {1e-4}
+    (tmp_path / "more").mkdir()
+    photographs(tmp_path / "more" / "other.zip")
+    transfer_run(run, tmp_path / "more" / "other.zip", QUICK, tmp_path / "out")
+    assert len(pd.read_csv(tmp_path / "out" / "transfer.csv")) == 4
+
+
+def test_parts(tmp_path: Path) -> None:
+    photos = PhotoSet(photographs(tmp_path / "a.zip"), 16)
+    train, validation = parts_of(photos, 0.25, seed=0)
+    assert (len(train), len(validation)) == (36, 12)
+    assert not set(train) & set(validation)
+    assert set(photos.rows("test")).isdisjoint([*train, *validation])
+    assert set(validation) != set(parts_of(photos, 0.25, seed=1)[1])
+    whole = PhotoSet(photographs(tmp_path / "b.zip", ("train", "val", "test")), 16)
+    assert np.array_equal(parts_of(whole, 0.25, 0)[1], whole.rows("validation"))
+    imagenet = PhotoSet(photographs(tmp_path / "c.zip", ("train", "val")), 16)
+    train, validation = parts_of(imagenet, 0.25, 0)
+    assert set(imagenet.rows("validation")).isdisjoint([*train, *validation])  # it is what is tested on
+    with pytest.raises(UserError, match="give a share of the training part"):
+        parts_of(photos, 0.0, 0)
+    with pytest.raises(UserError, match="no photographs to test on"):
+        parts_of(PhotoSet(photographs(tmp_path / "d.zip", ("train",)), 16), 0.1, 0)
+
+
+def test_the_loss_is_that_of_all_rows(run: Path, tmp_path: Path) -> None:
+    from lie_ssl.protocol.finetune import Classifier
+
+    photos = PhotoSet(photographs(tmp_path / "a.zip", count=150), 16)
+    model = Classifier(load(run).encoder, 2)
+    torch.nn.init.normal_(model.linear.weight)
+    rows = np.arange(300)
+    with torch.no_grad():
+        logits = model.eval()(torch.from_numpy(photos.read(rows)).permute(0, 3, 1, 2) / 255)
+    labels = torch.from_numpy(photos.labels[rows])
+    assert badness(model, photos, rows, "loss") == pytest.approx(
+        float(torch.nn.functional.cross_entropy(logits, labels)), rel=1e-5
+    )
+    share = float((logits.argmax(1) == labels).double().mean())
+    assert badness(model, photos, rows, "accuracy") == pytest.approx(-share)
+
+
+def test_turned_photographs_are_the_same_for_everybody(tmp_path: Path) -> None:
+    photos = PhotoSet(photographs(tmp_path / "a.zip"), 16)
+    one, two = TurnedPhotos(photos), TurnedPhotos(photos)
+    assert np.array_equal(one.read([3, 7]), two.read([3, 7]))
+    assert np.array_equal(one.read([7])[0], one.read([3, 7])[1])
+    assert not np.array_equal(one.angles, TurnedPhotos(photos, seed=1).angles)
+    picture = np.zeros((9, 9, 3), np.uint8)
+    picture[0, 4] = 255
+    assert turned(picture, 90)[4, 0].tolist() == [255, 255, 255]  # counter-clockwise: up becomes left
+    white = np.full((16, 16, 1), 255, np.uint8)
+    assert turned(white, 45)[0, 0, 0] == 0
+    assert turned(white, 45)[8, 8, 0] == 255
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_tiny_imagenet(tmp_path: Path, wrapped: bool) -> None:
+    root = "tiny-imagenet-200/" if wrapped else ""
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as z:
+        for name in ("n01", "n02"):
+            z.writestr(f"{root}train/{name}/images/{name}_0.png", photograph(0, 1))
+        z.writestr(f"{root}val/images/val_0.png", photograph(0, 2))
+        z.writestr(f"{root}val/images/val_1.png", photograph(0, 3))
+        z.writestr(f"{root}val/val_annotations.txt", "val_0.png\tn02\t0\t0\t9\t9\nval_1.png\tn01\t0\t0\t9\t9\n")
+    photos = PhotoSet(tmp_path / "t.zip", 16)
+    assert photos.classes == ["n01", "n02"]
+    assert photos.labels[photos.rows("validation")].tolist() == [1, 0]
+
+
+def test_ilab_has_six_categories(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "ilab.zip", "w") as z:
+        for part in ("train_img", "test_img"):
+            for name in ("bus", "car", "heli", "monster", "plane", "tank", "ufo", "boat"):
+                z.writestr(f"iLab/{part}/{name}-i0001-b0002-c03-r04-l0-f1.png", photograph(0, 1))
+    photos = PhotoSet(tmp_path / "ilab.zip", 16)
+    assert photos.classes == ["bus", "car", "heli", "monster", "plane", "tank"]
+    assert (len(photos.rows("train")), len(photos.rows("test"))) == (6, 6)
+
+
+def test_coil_is_split_by_angle(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "coil.zip", "w") as z:
+        for thing in (1, 2):
+            for frame in range(6):
+                z.writestr(f"{thing}/obj{thing}__{frame}.png", photograph(0, frame))
+    photos = PhotoSet(tmp_path / "coil.zip", 16, channels=1)
+    assert photos.read([0]).shape == (1, 16, 16, 1)
+    assert [photos.files[i].name[-5] for i in photos.rows("test")] == ["1", "3", "5"] * 2
+
+
+def test_bad_photographs_are_named_and_the_rest_is_kept(tmp_path: Path) -> None:
+    root = tmp_path / "p"
+    for part in ("train", "test"):
+        for kind, name in enumerate(("lying", "standing")):
+            (root / part / name).mkdir(parents=True)
+            (root / part / name / "0.png").write_bytes(photograph(kind, 0))
+    bad = {
+        "empty.png": b"", "text.png": b"no picture", "cut.png": photograph(0, 1)[:100],
+    }  # fmt: skip
+    for name, data in bad.items():
+        (root / "train" / "lying" / name).write_bytes(data)
+    Image.new("1", (30_000, 30_000)).save(root / "train" / "lying" / "huge.png")
+    odd = Image.fromarray(np.asarray(Image.open(io.BytesIO(photograph(0, 1)))))
+    odd.convert("CMYK").save(root / "train" / "lying" / "cmyk.tiff")
+    odd.convert("LA").save(root / "train" / "lying" / "alpha.png")
+    photos = PhotoSet(root, 16)
+    assert len(photos.files) == 6
+    assert len(photos.dropped) == 4
+    for name in (*bad, "huge.png"):
+        assert any(f"train/lying/{name}" in words for words in photos.dropped)
+
+
+def test_trees_that_cannot_be_understood(tmp_path: Path) -> None:
+    for name, files, words in [
+        ("none", [], "has no pictures"),
+        ("flat", ["a.png"], "lies in no folder train, val or test"),
+        ("classless", ["train/a.png"], "lies in no folder of a class"),
+        ("one", ["train/a/0.png"], "photographs of 1 classes"),
+        ("untrained", ["test/a/0.png", "test/b/0.png"], "has no training photographs"),
+    ]:
+        with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as z:
+            z.writestr("readme.txt", "hello")
+            for file in files:
+                z.writestr(file, photograph(0, 0))
+        with pytest.raises(UserError, match=words):
+            PhotoSet(tmp_path / f"{name}.zip", 16)
+    with pytest.raises(UserError, match="there is no folder or zip"):
+        PhotoSet(tmp_path / "nowhere", 16)
+    with pytest.raises(UserError, match=r"--finetune\.start zero"):
+        PhotoTransfer(FinetuneConfig())
+
+
+def test_a_large_set_is_read_when_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = photographs(tmp_path / "a.zip")
+    small = PhotoSet(path, 16)
+    monkeypatch.setattr("lie_ssl.frames.photoset.MOST_BYTES", 1000)
+    large = PhotoSet(path, 16)
+    assert large._pictures is None
+    assert np.array_equal(small.read([5, 1]), large.read([5, 1]))
