@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,14 +25,39 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 BARLOW = "examples.barlow_twins:BarlowTwins"
 
 
-def test_operator_on_a_plain_model() -> None:
-    path = EXAMPLES / "operator_on_a_plain_model.py"
-    spec = importlib.util.spec_from_file_location("example", path)
+def example(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert module.main(steps=300) < 0.8  # clearly better than standing still
+    return module
+
+
+def test_operator_on_a_plain_model() -> None:
+    assert example("operator_on_a_plain_model").main(steps=300) < 0.8  # clearly better than standing still
+
+
+@pytest.mark.parametrize("arm", ["base", "lie"])
+def test_your_photographs(tiny: FrameSet, tmp_path: Path, arm: str) -> None:
+    from PIL import Image
+
+    from lie_ssl.training.pretrain import pretrain
+    from tests.training.tiny_runs import tiny_run
+
+    run = pretrain(tiny_run(tiny, "mae", arm, optim__steps=1), tmp_path / "run")
+    (tmp_path / "photos").mkdir()
+    module = example("your_photographs")
+    Image.fromarray(tiny.read([0])[0]).save(tmp_path / "photos" / "0.png")
+    with pytest.raises(UserError, match="neighbours need two"):
+        module.main([str(run), str(tmp_path / "photos")])
+    for i in range(1, 5):
+        Image.fromarray(tiny.read([i])[0]).resize((40, 20)).convert("RGBA").save(tmp_path / "photos" / f"{i}.png")
+    out = module.main([str(run), str(tmp_path / "photos"), "--out", str(tmp_path / "page.png")])
+    assert Image.open(out).width > 1000
+    z = torch.tensor([[1.0, 0.0, 9.0], [0.9, 0.1, -9.0], [0.0, 1.0, 9.0]])
+    assert module.nearest(z, 2)[0].tolist() == [1, 2]
+    assert module.nearest(z, 0)[0].tolist() == [2, 1]
 
 
 def flags(data: Path, out: Path) -> list[str]:

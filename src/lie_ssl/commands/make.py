@@ -70,7 +70,9 @@ def print_result(frames: FrameSet) -> None:
         print(f"left out {len(card['dropped'])} in all")
     counts = card["counts"]
     missing = [s for s in ("validation", "test") if counts[s] == 0]
-    if missing:
+    if missing and counts["classes"] == counts["instances"] > 1:
+        print("note: every class is one object; half of them are seen in all poses, the others in one")
+    elif missing:
         print(f"note: the classes have too few instances for a {' or '.join(missing)} split")
     print(
         f"{frames.folder}: {counts['frames']:,} frames of {counts['instances']:,} instances in "

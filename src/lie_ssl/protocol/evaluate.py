@@ -245,8 +245,11 @@ class Evaluation:
         """Moves of the instances that the encoder saw in all poses, of validation instances and of unknown ones."""
         index = self.frames.index
         frames = index[index["duplicate_of"].isna() & (index["pose"] == poses)]
-        known = frames[self.settings.varies(frames, self.subject.seen)]
-        validation, unknown = (frames[frames["split"] == split] for split in ("validation", "test"))
+        varies = self.settings.varies(frames, self.subject.seen)
+        known, validation = frames[varies], frames[frames.index.isin(self.settings.judges.index)]
+        # Where every class is one object, those seen in one pose are the unknown ones to the operator.
+        new = ~varies & ~frames.index.isin(validation.index) if self.settings.objects else frames["split"] == "test"
+        unknown = frames[new]
         if unknown.empty:
             raise UserError(
                 f"{self.frames.folder} has no test instances in {poses} poses, so that nothing can be said about "

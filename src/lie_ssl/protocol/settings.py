@@ -54,7 +54,7 @@ class Settings:
         self.seen, self._limit, self._seed = seen, limit, seed
         if not self._training:
             raise UserError("the data set has no training instances, so that there is nothing to learn a class from")
-        self._judges = self._validation_frames()
+        self.judges = self._validation_frames()  # what rates are chosen on
 
     def varies(self, frames: pd.DataFrame, proportion: float) -> NDArray[np.bool_]:
         """Whether each frame's instance is among the first `proportion` of the training instances of its class."""
@@ -86,14 +86,14 @@ class Settings:
             return self._sample(_rows(frames[chosen & typical]), setting)
         chosen = chosen & ~typical & (frames["pose"] == poses).to_numpy(bool)
         if setting.startswith("known"):
-            chosen &= ~frames.index.isin(self._judges.index)
+            chosen &= ~frames.index.isin(self.judges.index)
             chosen &= ~self.varies(frames, self.seen if setting == "known_new" else proportion)
         return self._sample(_rows(frames[chosen]), setting + poses)
 
     def validation(self) -> tuple[Rows, Rows]:
         """Typical and other frames of the validation instances: a learning rate is chosen by the mean accuracy on
         both."""
-        own = self._judges
+        own = self.judges
         if own.empty:
             raise UserError(
                 "the data set has no validation instances to choose a learning rate on; make one with more instances a "
@@ -107,14 +107,15 @@ class Settings:
         of the objects that are seen in one pose stand in; the others are left for the test."""
         frames = self._frames
         own = frames[frames["split"] == "validation"]
-        if len(own) or not self._objects:
+        if len(own) or not self.objects:
             return own
         still = sorted(set(frames["class"][~self.varies(frames, self.seen)]))
         random = np.random.default_rng([self._seed, *b"objects"])
         return frames[frames["class"].isin(random.permutation(still)[: len(still) // 3].tolist())]
 
     @property
-    def _objects(self) -> bool:
+    def objects(self) -> bool:
+        """Whether every class is one object."""
         instances = self._frames.groupby("class")["instance"].nunique()
         return len(instances) > 1 and int(instances.max()) == 1
 

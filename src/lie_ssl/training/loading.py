@@ -43,7 +43,7 @@ class Loaded:
     def embed(self, images: Any, batch: int = 256) -> Tensor:
         """Pictures -> (N, M). Takes PIL pictures, uint8 arrays (N, H, W, C) or (H, W, C), tensors (N, C, H, W) in
         [0, 1] or uint8, paths of picture files, lists of these, and folders (see :func:`picture_files`); pictures of
-        another size are scaled."""
+        another size are scaled, and colours become grey (or grey three channels) where the encoder wants it."""
         pictures = as_tensor(images, self.encoder.image_size, self.encoder.channels)
         device = next(self.encoder.parameters()).device
         parts = [self.encoder(to_float(part, device)).cpu() for part in pictures.split(batch)]
@@ -120,6 +120,12 @@ def _square(picture: Image.Image | Path | str, size: int, grey: bool) -> NDArray
     return load_picture(path.read_bytes(), str(path), size, grey=grey)
 
 
+def _grey(batch: Tensor) -> Tensor:
+    """(N, 3, H, W) -> (N, 1, H, W) by brightness, as PIL weights it."""
+    weights = torch.tensor([0.299, 0.587, 0.114]).view(1, 3, 1, 1)
+    return (to_float(batch) * weights).sum(dim=1, keepdim=True)
+
+
 def as_tensor(images: Any, size: int, channels: int) -> Tensor:
     """Pictures of any usual kind -> (N, C, size, size)."""
     if isinstance(images, (str, Path)):
@@ -130,7 +136,7 @@ def as_tensor(images: Any, size: int, channels: int) -> Tensor:
         array = images[None] if images.ndim == 3 else images
         if array.ndim != 4 or array.dtype != np.uint8:
             raise UserError(f"an array of pictures is uint8 and (N, H, W, C), not {array.dtype} {array.shape}")
-        batch = to_tensor(np.ascontiguousarray(array))
+        batch = to_tensor(array.copy())
     else:
         pictures: Sequence[Any] = [images] if isinstance(images, Image.Image) else list(images)
         if not pictures:
@@ -138,6 +144,8 @@ def as_tensor(images: Any, size: int, channels: int) -> Tensor:
         if not all(isinstance(p, (Image.Image, str, Path)) for p in pictures):
             return torch.cat([to_float(as_tensor(p, size, channels)) for p in pictures])
         return to_tensor(np.stack([_square(p, size, grey=channels == 1) for p in pictures]))
+    if batch.ndim == 4 and (batch.shape[1], channels) in ((1, 3), (3, 1)):
+        batch = batch.expand(-1, 3, -1, -1) if channels == 3 else _grey(batch)
     if batch.ndim != 4 or batch.shape[1] != channels:
         raise UserError(f"the encoder takes pictures of {channels} channels, not a batch of {tuple(batch.shape)}")
     if batch.shape[2:] != (size, size):

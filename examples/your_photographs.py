@@ -1,0 +1,107 @@
+"""Your own photographs in the eyes of a trained encoder: who is near whom, and how the operator turns them.
+
+    python examples/your_photographs.py runs/mae_lie my_photographs --out photographs.png
+
+Any ten pictures will do. Left: each photograph with its three nearest neighbours by the invariant part of the
+embedding. Right: the embedding of a photograph that is turned in the plane, really (circles) and by the operator alone
+(line), which has seen nothing but the upright one. A run that was trained on 2D poses is needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+from PIL import Image
+from torch import Tensor
+from torch.nn.functional import normalize
+
+import lie_ssl
+from lie_ssl.errors import UserError
+from lie_ssl.frames.pictures import load_picture
+from lie_ssl.training.loading import Loaded, picture_files
+
+NEIGHBOURS, ORBITS, STEPS = 3, 3, 24
+
+
+def nearest(z: Tensor, fixed: int) -> Tensor:
+    """(N, M) -> (N, k) the nearest others by cosine, on the part that no move changes (or on all of it)."""
+    u = normalize(z[:, :fixed] if fixed else z, dim=1)
+    similarity = u @ u.T - 2 * torch.eye(len(u))
+    return similarity.topk(min(NEIGHBOURS, len(u) - 1), dim=1).indices
+
+
+def orbit(run: Loaded, picture: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The embeddings of the turned picture and those of the operator, both (STEPS, 2) in the plane of the former."""
+    assert run.operator is not None
+    angles = np.arange(STEPS) * 360 / STEPS
+    corner = tuple(int(v) for v in picture[0, 0])
+    turned = [
+        np.asarray(Image.fromarray(picture).rotate(a, Image.Resampling.BILINEAR, fillcolor=corner)) for a in angles
+    ]
+    true = run.embed(np.stack(turned))
+    delta = torch.zeros(STEPS, len(run.card["factors"]) if run.card else 1)
+    delta[:, 0] = torch.from_numpy(np.radians(180 - np.mod(180 - angles, 360))).float()  # 2d is the first factor
+    start = true[:1].expand_as(true)
+    moved = run.operator(start, run.operator.infer(start, true, delta))
+    dims = run.operator.moved_dims(delta)
+    true, moved = (x[:, dims].double() for x in (true, moved))
+    middle = true.mean(dim=0)
+    plane = torch.linalg.svd(true - middle, full_matrices=False).Vh[:2].T
+    return ((true - middle) @ plane).numpy(), ((moved - middle) @ plane).numpy()
+
+
+def draw(run: Loaded, pictures: list[np.ndarray], names: list[str]) -> Figure:
+    """The page."""
+    z = run.embed(pictures)
+    found = nearest(z, run.operator.fixed if run.operator else 0)
+    figure = Figure(figsize=(11, max(4.0, 0.9 * len(pictures))), layout="constrained")
+    left, right = figure.subfigures(1, 2, width_ratios=[1, 1.1])
+    panels = left.subplots(len(pictures), 1 + found.shape[1], squeeze=False)
+    for row, (line, name) in enumerate(zip(panels, names, strict=True)):
+        for panel, shown in zip(line, [row, *found[row].tolist()], strict=True):
+            panel.imshow(pictures[shown])
+            panel.axis("off")
+        line[0].set_title(name, fontsize=7)
+    left.suptitle("a photograph, and its nearest neighbours")
+    shown = pictures[:ORBITS] if run.operator is not None else []
+    for panel, picture, name in zip(
+        right.subplots(len(shown) or 1, 1, squeeze=False)[:, 0], shown, names, strict=False
+    ):
+        true, moved = orbit(run, picture)
+        panel.plot(*true.T, "o", color="#3182bd", ms=4, label="really turned")
+        panel.plot(*np.vstack([moved, moved[:1]]).T, "-", color="#e6550d", lw=1.5, label="moved by the operator")
+        panel.set_title(name, fontsize=8)
+        panel.set_aspect("equal", adjustable="datalim")
+        panel.legend(fontsize=7, frameon=False)
+    right.suptitle("a whole turn in the embedding's plane")
+    return figure
+
+
+@torch.no_grad()
+def main(arguments: list[str] | None = None) -> Path:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", help="a run, or a folder of save_pretrained")
+    parser.add_argument("photographs", help="a folder of pictures")
+    parser.add_argument("--out", default="photographs.png")
+    words = parser.parse_args(arguments)
+    run = lie_ssl.load(words.run)
+    files = picture_files(words.photographs)
+    if len(files) < 2:
+        raise UserError(f"{words.photographs} has one picture, but neighbours need two or more")
+    size = run.encoder.image_size
+    pictures = [load_picture(f.read_bytes(), str(f), size) for f in files]
+    draw(run, pictures, [f.stem for f in files]).savefig(words.out, dpi=120)
+    print(f"wrote {words.out}: {len(files)} photographs, embeddings of {run.encoder.dim} numbers")
+    return Path(words.out)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except UserError as error:
+        sys.exit(str(error))
