@@ -199,6 +199,21 @@ def test_lists_that_cannot_be_understood(tmp_path: Path) -> None:
     assert not (tmp_path / "e").exists()
 
 
+@pytest.mark.parametrize("arm", ["base", "lie"])
+def test_clips_without_labels_can_be_learned_from_but_not_evaluated_on(
+    tmp_path: Path, arm: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for i in range(4):
+        write(tmp_path / "v" / f"clip{i}.mp4", turning("mug", 12, i))
+    load(tmp_path / "v", tmp_path / "d", rate=10.0)
+    words = f"--data {tmp_path / 'd'} --out {tmp_path / 'run'} --optim.steps 2 --optim.batch 4 --log.no-tensorboard"
+    main(["pretrain", "mae", arm, *words.split()])
+    assert "the run is complete" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["evaluate", str(tmp_path / "run"), "--proportions", "0.5"])
+    assert "has one class (unlabelled), but an evaluation asks for the class" in capsys.readouterr().err
+
+
 def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path / "v" / "one.mp4", turning("mug"))
     write(tmp_path / "v" / "two.mp4", turning("car"))

@@ -100,6 +100,15 @@ class Results:
     predictions: pd.DataFrame  # of the linear classifier at the largest proportion, for pictures
 
 
+def check_labels(frames: FrameSet) -> None:
+    """Refuses data sets without classes to tell apart."""
+    if len(frames.classes) < 2:
+        raise UserError(
+            f"{frames.folder} has one class ({frames.classes[0]}), but an evaluation asks for the class; sort the "
+            "pictures or clips into folders class/instance, or evaluate on another data set"
+        )
+
+
 class Evaluation:
     """One subject on one data set. The parts can be run by themselves; :meth:`run` runs all."""
 
@@ -112,6 +121,7 @@ class Evaluation:
                 f"{frames.folder} has other classes than the run's data set ({', '.join(strange[:3])} ...); evaluate "
                 "on that one, or on one with the same classes"
             )
+        check_labels(frames)
         if 2 in config.options and (subject.operator is None or subject.coordinates is None):
             raise UserError(
                 "Option 2 moves embeddings and needs a run with an operator; take a Lie arm or leave it out"
