@@ -3,60 +3,63 @@ what the operator does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pandas as pd
 
 from lie_ssl.report.names import ARM_KEYS, arms_of, in_order, method_name, poses_name
 from lie_ssl.report.summary import over_seeds
-from lie_ssl.report.tables import Cell, Row, Table, lookup
+from lie_ssl.report.tables import Row, Table, lookup
 
-COLUMNS = (("linear", "known_new"), ("linear", "unknown_diverse"), ("finetune", "known_new"),
-           ("finetune", "unknown_diverse"))  # fmt: skip
-HEADINGS = {"known_new": "known, new pose", "unknown_diverse": "unknown, diverse pose"}
-PHASES = {"linear": "linear", "finetune": "finetuned"}
+CELLS = [
+    ("linear", "known_new", "linear, known object, new pose"),
+    ("linear", "unknown_diverse", "linear, unknown object"),
+    ("finetune", "known_new", "finetuned, known object, new pose"),
+    ("finetune", "unknown_diverse", "finetuned, unknown object"),
+]
 OPERATOR = {"mrr": "MRR", "mrr_transfer": "other's t", "mrr_identity": "not moved", "relative_error": "rel. error"}
 
 
 def headline_tables(accuracy: pd.DataFrame, equivariance: pd.DataFrame) -> list[Table]:
-    """One for every kind of pose."""
-    if accuracy.empty or equivariance.empty:
+    """Top-1 accuracy at the largest proportion in both kinds of pose, and what the operator does to unknown objects."""
+    if accuracy.empty:
         return []
-    return [headline_table(accuracy, equivariance, poses) for poses in in_order(accuracy["poses"], ())]
+    tables = [headline_accuracy(accuracy)]
+    return tables if equivariance.empty else [*tables, headline_operator(equivariance)]
 
 
-def headline_table(accuracy: pd.DataFrame, equivariance: pd.DataFrame, poses: str) -> Table:
-    """Top-1 accuracy in one kind of pose, and retrieval by the moved part of unknown instances."""
-    largest = accuracy["diverse"].max()
-    own = accuracy[(accuracy["diverse"] == largest) & (accuracy["poses"] == poses)]
-    found = lookup(over_seeds(own, [*ARM_KEYS, "phase", "setting"], "top1"))
-    operators = _operators(equivariance, poses)
-    rows = []
-    for arm in arms_of(own, "linear"):
-        cells = [found(*arm, phase, setting) for phase, setting in COLUMNS]
-        cells += [operators[name](arm.method, arm.arm) for name in OPERATOR]
-        rows.append(Row(arm.name, tuple(cells), method_name(arm.method)))
-    groups = [
-        (PHASES[phase], tuple(HEADINGS[s] for p, s in COLUMNS if p == phase)) for phase in dict.fromkeys(PHASES)
-    ]  # fmt: skip
-    seeds = int(accuracy["seed"].nunique())
-    return Table(
-        name=f"headline_{poses}",
-        title=f"{poses_name(poses)}, {largest:g} % of the instances diverse: top-1 accuracy in %, and retrieval by the "
-        f"operator; means over up to {seeds} seeds",
-        corner="",
-        groups=(*groups, ("moved part, unknown instances", tuple(OPERATOR.values()))),
-        rows=tuple(rows),
+def headline_accuracy(accuracy: pd.DataFrame) -> Table:
+    """All arms x linear and finetuned x known and unknown objects x kinds of pose."""
+    largest, kinds = accuracy["diverse"].max(), in_order(accuracy["poses"], ())
+    own = accuracy[accuracy["diverse"] == largest]
+    found = lookup(over_seeds(own, [*ARM_KEYS, "phase", "setting", "poses"], "top1"))
+    measured = [c for c in CELLS if c[0] in set(own["phase"]) and c[1] in set(own["setting"])]
+    rows = tuple(
+        Row(arm.name, tuple(found(*arm, p, s, kind) for p, s, _ in measured for kind in kinds), method_name(arm.method))
+        for arm in arms_of(own, "linear")
     )
+    title = f"Top-1 accuracy in %, {largest:g} % of the instances diverse, {_seeds(own)}"
+    groups = tuple((name, tuple(k.upper() for k in kinds)) for _, _, name in measured)
+    return Table("headline_accuracy", title, "", groups, rows)
 
 
-def _operators(equivariance: pd.DataFrame, poses: str) -> dict[str, Callable[..., Cell]]:
-    own = equivariance[
-        (equivariance["poses"] == poses)
-        & (equivariance["instances"] == "unknown")
-        & (equivariance["part"] == "moved")
-    ]  # fmt: skip
-    return {name: lookup(over_seeds(own, ["method", "arm"], name), digits=2) for name in OPERATOR}
+def headline_operator(equivariance: pd.DataFrame) -> Table:
+    """Retrieval of the true frame of unknown objects by the moved part of the embedding."""
+    own = equivariance[(equivariance["instances"] == "unknown") & (equivariance["part"] == "moved")].assign(option=1)
+    kinds = in_order(own["poses"], ())
+    found = {name: lookup(over_seeds(own, [*ARM_KEYS, "poses"], name), digits=2) for name in OPERATOR}
+    rows = tuple(
+        Row(arm.name, tuple(found[name](*arm, kind) for kind in kinds for name in OPERATOR), method_name(arm.method))
+        for arm in arms_of(own)
+    )
+    groups = tuple((poses_name(kind), tuple(OPERATOR.values())) for kind in kinds)
+    title = f"The moved embedding of unknown objects, {_seeds(own)}"
+    return Table("headline_operator", title, "", groups, rows)
+
+
+def _seeds(table: pd.DataFrame) -> str:
+    """How many seeds stand behind the means."""
+    counts = table.groupby(["method", "arm"])["seed"].nunique()
+    low, high = int(counts.min()), int(counts.max())
+    return f"means over {high} seeds" if low == high else f"means over {low} to {high} seeds"
 
 
 def operator_gain(accuracy: pd.DataFrame) -> pd.DataFrame:
