@@ -44,7 +44,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
     ("doctor",): ("doctor", "doctor", "what is installed, what works, and what to type for what is missing"),
 }
 # Commands whose flags depend on their first words; their functions take the list of arguments.
-WITH_WORDS = {("pretrain",), ("evaluate",), ("ablate",), ("sweep",)}
+WITH_WORDS = {("pretrain",), ("evaluate",), ("ablate",), ("sweep",), ("transfer",)}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -7,39 +7,52 @@ from typing import Annotated
 
 import tyro
 
+from lie_ssl.commands.pretrain import taken
+from lie_ssl.errors import UserError
 from lie_ssl.protocol.studies import PhotoTransfer
-from lie_ssl.recipes.transfer import small
+from lie_ssl.recipes.transfer import transfer_recipe
+
+ABOUT = """Finetunes the encoders of runs on labelled photographs, and tests them on the test photographs as they are
+and turned by random angles (the same for all runs, with black corners).
+
+Photographs are train/CLASS/*.jpg with test/ or val/ beside it (ImageNet, CIFAR-10, Tiny-ImageNet), iLab-2M or COIL, as
+a folder or a zip. Rows are added to OUT/transfer.csv; a run whose rows are there is skipped. --recipe small,
+paper/imagenet or paper/ilab chooses the defaults of the flags.
+
+Example: lie-ssl transfer runs/mae_base runs/mae_lie --photos cifar10.zip --out results/transfer
+
+Example: lie-ssl transfer runs/mae_lie --recipe paper/imagenet --photos ILSVRC --out results/imagenet
+"""
 
 
-def transfer(
-    runs: Annotated[tuple[Path, ...], tyro.conf.Positional],
-    config: Annotated[PhotoTransfer, tyro.conf.arg(name="")] = small(),  # noqa: B008  (frozen)
-    *,
-    photos: Path,
-    out: Path,
-) -> None:
-    """Finetunes the encoders of runs on labelled photographs, and tests them on the test photographs as they are and
-    turned by random angles (the same for all runs, with black corners).
+def transfer(arguments: list[str]) -> None:
+    """Reads what decides about the flags, then the flags."""
+    recipe, rest = taken(arguments, "--recipe", "small")
 
-    Photographs are train/CLASS/*.jpg with test/ or val/ beside it (ImageNet, CIFAR-10, Tiny-ImageNet), iLab-2M or
-    COIL, as a folder or a zip. Rows are added to OUT/transfer.csv; a run whose rows are there is skipped.
+    def main(
+        runs: Annotated[tuple[Path, ...], tyro.conf.Positional],
+        config: Annotated[PhotoTransfer, tyro.conf.arg(name="")] = transfer_recipe(recipe),  # noqa: B008  (frozen)
+        *,
+        photos: Path,
+        out: Path,
+    ) -> None:
+        """Of runs.
 
-    Example: lie-ssl transfer runs/mae_base runs/mae_lie --photos cifar10.zip --out results/transfer
+        Args:
+            runs: Folders of runs.
+            config: Settings of the transfer.
+            photos: The photographs.
+            out: Folder for the table.
+        """
+        import pandas as pd
 
-    Args:
-        runs: Folders of runs.
-        config: Settings; the paper's are `--finetune.steps 20000 --finetune.rates 5e-4 5e-5 5e-6`.
-        photos: The photographs.
-        out: Folder for the table.
-    """
-    import pandas as pd
+        from lie_ssl.protocol.transfer import transfer_run
+        from lie_ssl.report.transfer import transfer_table
 
-    from lie_ssl.errors import UserError
-    from lie_ssl.protocol.transfer import transfer_run
-    from lie_ssl.report.transfer import transfer_table
+        if not runs:
+            raise UserError("say which runs to transfer, first of all: lie-ssl transfer RUN ... --photos SET --out DIR")
+        rows = [transfer_run(run, photos, config, out, print) for run in runs]
+        print(transfer_table(pd.concat(rows, ignore_index=True)))
+        print(f"wrote {out}")
 
-    if not runs:
-        raise UserError("say which runs to transfer, first of all: lie-ssl transfer RUN ... --photos SET --out FOLDER")
-    rows = [transfer_run(run, photos, config, out, print) for run in runs]
-    print(transfer_table(pd.concat(rows, ignore_index=True)))
-    print(f"wrote {out}")
+    tyro.cli(main, prog="lie-ssl transfer", args=rest, description=ABOUT)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from lie_ssl.errors import UserError
+from lie_ssl.plain import suggestion
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.studies import PhotoTransfer
 
@@ -14,3 +16,13 @@ def small() -> PhotoTransfer:
 def paper() -> PhotoTransfer:
     """The paper's, for ImageNet and for iLab-2M: 20,000 steps, three rates."""
     return PhotoTransfer(FinetuneConfig(steps=20_000, batch=64, rates=(5e-4, 5e-5, 5e-6), start="zero"))
+
+
+TRANSFER_RECIPES = {"small": small, "paper/imagenet": paper, "paper/ilab": paper}
+
+
+def transfer_recipe(name: str) -> PhotoTransfer:
+    """A recipe by its name."""
+    if name not in TRANSFER_RECIPES:
+        raise UserError(f"there is no recipe {name!r}{suggestion(name, list(TRANSFER_RECIPES))}")
+    return TRANSFER_RECIPES[name]()
