@@ -42,6 +42,8 @@ class Worker:
             raise UserError("it cannot be")
         values = {"method": config.method.name, "arm": config.arm, "seed": config.seed}
         tables = {name: pd.DataFrame([dict.fromkeys(keys, 0) | values]) for name, keys in KEYS.items()}
+        (run / "evaluation").mkdir(parents=True, exist_ok=True)
+        (run / "evaluation" / "card.json").write_text(f'"{run.name}"')
         return Results(**tables, predictions=pd.DataFrame())
 
 
@@ -72,6 +74,7 @@ def test_two_processes_do_every_unit_once(tmp_path: Path) -> None:
         table = pd.read_csv(tmp_path / "out" / f"{name}.csv")
         assert len(table) == len(names)
         assert not table.duplicated(keys).any()
+    assert {p.read_text() for p in (tmp_path / "out" / "cards").iterdir()} == {f'"{name}"' for name in names}
     assert done_units(tmp_path / "out", tiny_recipe()) == {u.name for u in tiny_recipe().units}
     assert not list(tmp_path.rglob(".lock"))
 

@@ -16,18 +16,20 @@ import pandas as pd
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import DataConfig
+from lie_ssl.frames.card import CARD
 from lie_ssl.frames.config import to_dict
 from lie_ssl.frames.lock import patient_lock, try_lock
+from lie_ssl.frames.shards import write_whole
 from lie_ssl.plain import suggestion, to_plain
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.results import ACCURACY_KEYS, EQUIVARIANCE_KEYS, append_table
-from lie_ssl.protocol.unit import Pace, train_and_evaluate
+from lie_ssl.protocol.unit import EVALUATION, Pace, train_and_evaluate
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.keeper import Watcher
 from lie_ssl.training.pretrain import pretrain
 
 ACCURACY = "accuracy"
-FIRST = "first"
+FIRST, CARDS = "first", "cards"
 # The accuracies are written last: they say that a unit's rows are whole.
 KEYS = {
     "equivariance": EQUIVARIANCE_KEYS,
@@ -86,7 +88,7 @@ def chosen_units(recipe: Recipe, only: Sequence[str]) -> list[Unit]:
 
 def run_units(recipe: Recipe, units: Sequence[Unit], data: Path, work: Path, out: Path, watcher: Watcher) -> list[str]:
     """Runs what is left to run, and gives the names of the units that failed; the rest go on."""
-    out.mkdir(parents=True, exist_ok=True)
+    (out / CARDS).mkdir(parents=True, exist_ok=True)
     failed = []
     todo = [u for u in units if u.name not in done_units(out, recipe)]
     if len(todo) < len(units):
@@ -120,12 +122,14 @@ def run_first(config: PretrainConfig, data: Path, work: Path, watcher: Watcher) 
 
 
 def run_unit(recipe: Recipe, unit: Unit, data: Path, run: Path, out: Path, watcher: Watcher) -> None:
-    """Trains and evaluates; then adds the rows to the tables, in place of those of the same unit by another recipe."""
+    """Trains and evaluates; then adds the rows to the tables, in place of those of the same unit by another recipe, and
+    the card of the evaluation, with all settings, versions and the machine, to the folder of cards."""
     watcher.say(f"{unit.name}: training and evaluation in {run}")
     start = unit.pretraining.start if recipe.first is None else str(run.parent / FIRST)
     config = replace(unit.pretraining, data=str(data), start=start)
     results = train_and_evaluate(config, unit.evaluation, run, watcher)
     with patient_lock(out):
+        write_whole(out / CARDS / f"{run.name}.json", [(run / EVALUATION / CARD).read_bytes()])
         for name, keys in KEYS.items():
             append_table(out / f"{name}.csv", getattr(results, name).assign(recipe=recipe.hash_of(unit)), keys)
 
