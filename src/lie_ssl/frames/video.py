@@ -215,7 +215,7 @@ def stretches(moments: Sequence[Moment], cut: float) -> list[list[Moment]]:
     """The parts of a clip between its cuts: changes far larger than the usual one."""
     changes = np.array([change(a, b) for a, b in pairwise(moments)])
     if not len(changes):
-        return [list(moments)]
+        return [list(moments)]  # a single frame
     limit = max(SMALLEST_CUT, cut * float(np.median(changes)))
     parts = [[moments[0]]]
     for moment, difference in zip(moments[1:], changes, strict=True):
@@ -227,12 +227,9 @@ def stretches(moments: Sequence[Moment], cut: float) -> list[list[Moment]]:
 
 def moving(moments: Sequence[Moment], still: float) -> list[tuple[float, NDArray[np.uint8]]]:
     """(time, picture) of the frames on which something has moved; the clock stands while nothing does."""
-    kept = [(0.0, moments[0].picture)] if moments else []
-    clock = 0.0
-    last = previous = moments[0] if moments else None
+    last = previous = moments[0]
+    kept, clock = [(0.0, last.picture)], 0.0
     for moment in moments[1:]:
-        assert last is not None
-        assert previous is not None
         if change(last, moment) >= still:
             clock += moment.time - previous.time
             kept.append((clock, moment.picture))
