@@ -18,7 +18,7 @@ from lie_ssl.recipes.data import paper as paper_data
 from lie_ssl.recipes.data import small as small_data
 from lie_ssl.recipes.evaluate import paper as paper_evaluation
 from lie_ssl.recipes.evaluate import small as small_evaluation
-from lie_ssl.recipes.pretrain import ARMS, CONTRAST, PUBLISHED, arm_objective
+from lie_ssl.recipes.pretrain import ARMS, PUBLISHED, arm_objective
 from lie_ssl.recipes.pretrain import paper as paper_run
 from lie_ssl.recipes.pretrain import small as small_run
 from lie_ssl.render.view import RenderSettings
@@ -56,10 +56,7 @@ def backbone() -> Recipe:
     for arm in ARMS:
         unit = _short("simclr", arm, lr=1e-4)
         optim = replace(unit.pretraining.optim, steps=150, batch=32)
-        config = replace(
-            unit.pretraining, encoder=encoder, optim=optim,
-            objective=arm_objective(arm, 1280, weight=CONTRAST.get(("simclr", arm.removesuffix("_off")), 1.0)),
-        )  # fmt: skip
+        config = replace(unit.pretraining, encoder=encoder, optim=optim, objective=arm_objective(arm, 1280))
         units.append(replace(unit, pretraining=config))
     return Recipe("backbone", data, tuple(units))
 

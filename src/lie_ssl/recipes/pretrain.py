@@ -22,23 +22,21 @@ from lie_ssl.training.config import OptimConfig, PretrainConfig
 
 ARMS = ("base", "frames", "literal", "lie", "lie_off")
 PUBLISHED = ("mae", "vicreg", "simclr")
-# Weights of the contrast between frames that were best on validation instances, where that is not 1
-# (`lie-ssl sweep small/METHOD/ARM`).
-CONTRAST = {("simclr", "frames"): 3.0}
 
 
-def arm_objective(
-    arm: str, dim: int, *, weight: float = 1.0, temperature: float = 0.2, euclidean: float = 3.0
-) -> ObjectiveConfig:
-    """The weights of an arm for embeddings of the given size; `weight` is that of the InfoNCE between frames."""
+TEMPERATURE = 0.2  # of the InfoNCE between frames, in X Frames and X Lie alike
+
+
+def arm_objective(arm: str, dim: int) -> ObjectiveConfig:
+    """The weights of an arm for embeddings of the given size."""
     if arm == "base":
         return ObjectiveConfig()
     if arm == "frames":
-        return ObjectiveConfig(frames=weight, temperature=temperature)
+        return ObjectiveConfig(frames=1.0, temperature=TEMPERATURE)
     if arm == "literal":
         return ObjectiveConfig(lie=1.0, euclidean=1.0, coordinates=1.0)
     lie = ObjectiveConfig(
-        euclidean=euclidean, invariant=weight, temperature=temperature, relative=True, by_kind=True, detach_fixed=True,
+        euclidean=3.0, invariant=1.0, temperature=TEMPERATURE, relative=True, by_kind=True, detach_fixed=True,
         operator=OperatorConfig(
             generators=(1,), algebra="commuting", sees=("linear",), frequencies=(1.0, 2.0, 3.0, 4.0), centred=True,
             standardised=("2d",),
@@ -56,10 +54,9 @@ def small(method: str = "mae", arm: str = "lie") -> PretrainConfig:
     """For a CPU: our own small vision transformer, some minutes a run."""
     # Of the 16 patches of a small picture more must be seen than of the paper's 196.
     settings = method_config(method, {"mask": 0.5} if method == "mae" else None)
-    weight = CONTRAST.get((method, arm.removesuffix("_off")), 1.0)
     return PretrainConfig(
         method=settings, arm=arm, encoder=EncoderConfig(name="vit_mini"),
-        objective=arm_objective(arm, 128, weight=weight),
+        objective=arm_objective(arm, 128),
         optim=OptimConfig(steps=1600 if method == "mae" else 400, batch=64, lr=1e-3, operator_lr=0.01),
     )  # fmt: skip
 
