@@ -267,10 +267,12 @@ def test_the_studies_of_the_paper() -> None:
     assert set(found) == {"clip", "resnet50", "vit", "mlp_mixer", "simclr", "vicreg", "mae"}
     assert [n for n, e in found.items() if not e.evaluation.finetune.steps] == ["vicreg"]
     assert {e.evaluation.probe.batch for e in found.values()} == {32}
-    for transfer, classes, validation in ((imagenet(), 1000, 0.0), (ilab(), 6, 0.1)):
-        assert (transfer.classes, transfer.validation, transfer.chosen_by) == (classes, validation, "loss")
-        assert transfer.finetune.rates == (5e-4, 5e-5, 5e-6)
-        assert (transfer.finetune.steps, transfer.finetune.batch, transfer.image_size) == (20_000, 64, 224)
+    for study, classes in ((imagenet(), 1000), (ilab(), 6)):
+        settings = study.transfer
+        assert (study.classes, study.image_size) == (classes, 224)
+        assert (settings.validation, settings.chosen_by) == (0.1, "loss")
+        assert settings.finetune.rates == (5e-4, 5e-5, 5e-6)
+        assert (settings.finetune.steps, settings.finetune.batch) == (20_000, 64)
     with pytest.raises(UserError, match="2 classes or more"):
         replace(ilab(), classes=1)
 

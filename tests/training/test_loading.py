@@ -102,12 +102,14 @@ def test_other_sizes_are_scaled(run: Path, tiny: FrameSet) -> None:
         assert torch.nn.functional.cosine_similarity(found, wanted) > 0.99
     grey = loaded.embed(Image.fromarray(array[0]).convert("L").resize((40, 20)))
     assert bool(torch.isfinite(grey).all())
+    one = torch.from_numpy(np.asarray(Image.fromarray(array[0]).convert("L")).copy())[None, None]
+    torch.testing.assert_close(loaded.embed(one), loaded.embed(one.expand(-1, 3, -1, -1)))
 
 
 @pytest.mark.parametrize(
     "images",
-    [np.zeros((2, 16, 16, 3), np.float32), np.zeros((16, 16), np.uint8), torch.zeros(2, 1, 16, 16), torch.zeros(16)],
-    ids=["floats", "flat", "one channel", "vector"],
+    [np.zeros((2, 16, 16, 3), np.float32), np.zeros((16, 16), np.uint8), torch.zeros(2, 2, 16, 16), torch.zeros(16)],
+    ids=["floats", "flat", "two channels", "vector"],
 )
 def test_pictures_that_cannot_be_taken(run: Path, images: object) -> None:
     with pytest.raises(UserError):
