@@ -20,7 +20,7 @@ STEPS = 500
 def demo() -> Recipe:
     """The data set, the encoders and the settings of the recipe `small`, with fewer steps and one seed."""
     evaluation = EvaluateConfig(
-        proportions=(0.05, 0.5), probe=ProbeConfig(steps=1000), finetune=FinetuneConfig(steps=0), limit=2000
+        proportions=(0.05, 0.5), probe=ProbeConfig(steps=4000), finetune=FinetuneConfig(steps=0), limit=2000
     )
     units = []
     for arm in ARMS:
