@@ -45,6 +45,7 @@ from lie_ssl.recipes.paper import gaps, ilab, imagenet
 from lie_ssl.recipes.sweeps import SWEEPS
 from lie_ssl.training.config import OptimConfig
 from tests.conftest import tiny_config
+from tests.refusals import refusal
 from tests.training.tiny_runs import tiny_run
 
 EVALUATION = EvaluateConfig(
@@ -67,15 +68,6 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where temporary files go."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
-
-
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    with pytest.raises(SystemExit) as stop:
-        main(["reproduce", *arguments])
-    assert stop.value.code == 2
-    error = capsys.readouterr().err
-    assert len(error.strip().splitlines()) == 1
-    return error
 
 
 def test_operations_and_memory_of_a_step_by_hand() -> None:
@@ -291,13 +283,15 @@ def test_the_command(temporary: Path, capsys: pytest.CaptureFixture[str], monkey
     assert "at 0.5 TFLOP/s" in said
     assert list(temporary.iterdir()) == []
 
-    assert "did you mean 'paper/mae'?" in refused(capsys, "paper/mea", "--dry-run")
-    assert "cannot be shared by 3 GPUs" in refused(capsys, "tiny", "--dry-run", "--gpus", "3")
-    assert "tflops is 0" in refused(capsys, "tiny", "--dry-run", "--tflops", "0")
-    assert "--only chooses among the units of a grid" in refused(capsys, "paper/ilab", "--dry-run", "--only", "mae")
-    assert "say --weights FILE" in refused(capsys, "paper/mae")
-    assert "--weights is for the recipes of the paper" in refused(capsys, "tiny", "--weights", "a.pth")
-    assert "paper/gaps --dry-run` tries them" in refused(capsys, "paper/gaps")
+    assert "did you mean 'paper/mae'?" in refusal(capsys, "reproduce", "paper/mea", "--dry-run")
+    assert "cannot be shared by 3 GPUs" in refusal(capsys, "reproduce", "tiny", "--dry-run", "--gpus", "3")
+    assert "tflops is 0" in refusal(capsys, "reproduce", "tiny", "--dry-run", "--tflops", "0")
+    assert "--only chooses among the units of a grid" in refusal(
+        capsys, "reproduce", "paper/ilab", "--dry-run", "--only", "mae"
+    )
+    assert "say --weights FILE" in refusal(capsys, "reproduce", "paper/mae")
+    assert "--weights is for the recipes of the paper" in refusal(capsys, "reproduce", "tiny", "--weights", "a.pth")
+    assert "paper/gaps --dry-run` tries them" in refusal(capsys, "reproduce", "paper/gaps")
 
 
 @pytest.mark.slow

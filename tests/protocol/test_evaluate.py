@@ -29,6 +29,7 @@ from lie_ssl.recipes.evaluate import evaluate_recipe
 from lie_ssl.training.export import export_run
 from lie_ssl.training.pretrain import pretrain
 from tests.conftest import tiny_config
+from tests.refusals import refusal
 from tests.training.tiny_runs import differences, few_pairs, tiny_run
 
 ACCURACY = "method,arm,phase,option,diverse,poses,setting,seed,top1"
@@ -56,16 +57,6 @@ def evaluation(frames: FrameSet, config: EvaluateConfig = QUICK, **settings: obj
     encoder = create_encoder(EncoderConfig(name="resnet_mini"), 16, 3)
     subject = replace(Subject(encoder, "resnet", "base"), **settings)
     return Evaluation(subject, frames, config, Features(subject.encoder, frames))
-
-
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
-    """The one line that a wrong command gives."""
-    with pytest.raises(SystemExit) as stop:
-        main(["evaluate", *map(str, arguments)])
-    assert stop.value.code == 2
-    error = capsys.readouterr().err
-    assert len(error.strip().splitlines()) == 1
-    return error
 
 
 def test_a_run_with_an_operator(
@@ -255,30 +246,32 @@ def test_any_encoder(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, caps
     assert set(of_file.accuracy["method"]) == {"exported"}
     assert card["encoder"] == {"file": "exported.safetensors"}
     assert len(module.accuracy) == len(of_file.accuracy)
-    assert "is a file: say which data set" in refused(capsys, file)
+    assert "is a file: say which data set" in refusal(capsys, "evaluate", file)
 
 
 def test_mistakes(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     base, lie = runs["base"], runs["lie"]
-    assert "Option 2 moves embeddings and needs a run with an operator" in refused(capsys, base, "--options", "2")
-    assert "there is no run" in refused(capsys, tmp_path / "nowhere")
-    assert "is no run of lie_ssl" in refused(capsys, tiny.folder.parent)
-    assert "no recipe 'papers'; did you mean 'paper'?" in refused(capsys, base, "--recipe", "papers")
-    assert "say what to evaluate" in refused(capsys)
-    assert "say what to evaluate" in refused(capsys, "--limit", "3")
-    assert "not both" in refused(capsys, base, "--encoder.name", "test_resnet")
-    assert "options are (3,)" in refused(capsys, base, "--options", "3")
-    assert "proportions are (1.5,)" in refused(capsys, base, "--proportions", "1.5")
-    assert "limit and seed must be 0 or more" in refused(capsys, base, "--limit", "-1")
+    assert "Option 2 moves embeddings and needs a run with an operator" in refusal(
+        capsys, "evaluate", base, "--options", "2"
+    )
+    assert "there is no run" in refusal(capsys, "evaluate", tmp_path / "nowhere")
+    assert "is no run of lie_ssl" in refusal(capsys, "evaluate", tiny.folder.parent)
+    assert "no recipe 'papers'; did you mean 'paper'?" in refusal(capsys, "evaluate", base, "--recipe", "papers")
+    assert "say what to evaluate" in refusal(capsys, "evaluate")
+    assert "say what to evaluate" in refusal(capsys, "evaluate", "--limit", "3")
+    assert "not both" in refusal(capsys, "evaluate", base, "--encoder.name", "test_resnet")
+    assert "options are (3,)" in refusal(capsys, "evaluate", base, "--options", "3")
+    assert "proportions are (1.5,)" in refusal(capsys, "evaluate", base, "--proportions", "1.5")
+    assert "limit and seed must be 0 or more" in refusal(capsys, "evaluate", base, "--limit", "-1")
     out = tmp_path / "full"
     out.mkdir()
     (out / "thesis.tex").write_text("years of work")
-    assert "holds other files" in refused(capsys, base, "--out", out)
-    assert "is a file" in refused(capsys, base, "--out", out / "thesis.tex")
+    assert "holds other files" in refusal(capsys, "evaluate", base, "--out", out)
+    assert "is a file" in refusal(capsys, "evaluate", base, "--out", out / "thesis.tex")
     data = ["--data", str(tiny.folder), "--out", str(tmp_path / "x")]
-    assert "did you mean resnet_mini?" in refused(capsys, "--encoder.name", "resnet_minii", *data)
-    assert "the encoder takes 32 px" in refused(
-        capsys, "--encoder.name", "resnet_mini", "--encoder.image-size", "32", *data
+    assert "did you mean resnet_mini?" in refusal(capsys, "evaluate", "--encoder.name", "resnet_minii", *data)
+    assert "the encoder takes 32 px" in refusal(
+        capsys, "evaluate", "--encoder.name", "resnet_mini", "--encoder.image-size", "32", *data
     )
     assert not (tmp_path / "x").exists()
     assert not (lie / "evaluation").exists()
@@ -289,8 +282,8 @@ def test_data_sets_that_do_not_fit(
 ) -> None:
     other = tiny_config(classes=("car", "chair", "lamp"), instances=3, step=180.0)
     folder = make_frames(other, tmp_path / "other", workers=1).folder
-    assert "has other classes than the run's data set (lamp, mug ...)" in refused(
-        capsys, runs["base"], "--data", folder, "--out", tmp_path / "out"
+    assert "has other classes than the run's data set (lamp, mug ...)" in refusal(
+        capsys, "evaluate", runs["base"], "--data", folder, "--out", tmp_path / "out"
     )
     assert not (tmp_path / "out").exists()
     index = tiny.index
@@ -355,12 +348,12 @@ def test_an_unfinished_run(runs: dict[str, Path], tmp_path: Path, capsys: pytest
             (run / path.name).write_bytes(path.read_bytes())
     card = json.loads((run / "card.json").read_text())
     (run / "card.json").write_text(json.dumps(card | {"finished": False}))
-    assert "is not finished; finish it with its own command first" in refused(capsys, run)
+    assert "is not finished; finish it with its own command first" in refusal(capsys, "evaluate", run)
 
 
 def test_recipes() -> None:
     small = evaluate_recipe("small")
-    assert (small.probe.steps, small.finetune.steps, small.limit) == (1000, 400, 2000)
+    assert (small.probe.steps, small.finetune.steps, small.limit) == (4000, 400, 2000)
     plain = EvaluateConfig()
     assert replace(small, probe=plain.probe, finetune=plain.finetune, limit=plain.limit) == plain
     mae = evaluate_recipe("paper", "mae", "literal")

@@ -24,6 +24,7 @@ from lie_ssl.protocol.results import ACCURACY_KEYS, evaluate_run
 from lie_ssl.recipes.grids import GRIDS, small, with_option
 from lie_ssl.training.pretrain import pretrain
 from tests.conftest import tiny_config
+from tests.refusals import refusal
 from tests.training.tiny_runs import few_pairs, tiny_run
 
 EVALUATION = EvaluateConfig(
@@ -35,15 +36,6 @@ EVALUATION = EvaluateConfig(
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     few_pairs(monkeypatch)
-
-
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    with pytest.raises(SystemExit) as stop:
-        main(["reproduce", *arguments])
-    assert stop.value.code == 2
-    error = capsys.readouterr().err
-    assert len(error.strip().splitlines()) == 1
-    return error
 
 
 def accuracies(*tops: float) -> pd.DataFrame:
@@ -95,19 +87,21 @@ def test_a_card_again(tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixt
     assert f"{len(before)} of {len(before)} rows agree" in capsys.readouterr().out
 
     other = make_frames(tiny_config(seed=5), tmp_path / "other", workers=1)
-    assert "is not the data set of the card's pretraining" in refused(capsys, str(run), "--data", str(other.folder))
-    assert "choose another --out" in refused(capsys, str(run), "--out", str(run))
-    assert "--only and --work are for recipes" in refused(capsys, str(run), "--only", "mae")
-    assert "tolerance is -1" in refused(capsys, str(run), "--tolerance", "-1")
+    assert "is not the data set of the card's pretraining" in refusal(
+        capsys, "reproduce", str(run), "--data", str(other.folder)
+    )
+    assert "choose another --out" in refusal(capsys, "reproduce", str(run), "--out", str(run))
+    assert "--only and --work are for recipes" in refusal(capsys, "reproduce", str(run), "--only", "mae")
+    assert "tolerance is -1" in refusal(capsys, "reproduce", str(run), "--tolerance", "-1")
     (evaluation / "card.json").write_text(json.dumps(card | {"run": None, "pretraining": None}))
-    assert "an encoder without a run" in refused(capsys, str(evaluation))
+    assert "an encoder without a run" in refusal(capsys, "reproduce", str(evaluation))
 
 
 def test_what_is_no_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no card and no recipe 'smal'; did you mean 'small'?" in refused(capsys, "smal")
-    assert "is no evaluation" in refused(capsys, str(tmp_path))
+    assert "no card and no recipe 'smal'; did you mean 'small'?" in refusal(capsys, "reproduce", "smal")
+    assert "is no evaluation" in refusal(capsys, "reproduce", str(tmp_path))
     (tmp_path / "table.csv").write_text("")
-    assert "is no card.json" in refused(capsys, str(tmp_path / "table.csv"))
+    assert "is no card.json" in refusal(capsys, "reproduce", str(tmp_path / "table.csv"))
 
 
 def test_the_small_recipe() -> None:
@@ -193,7 +187,7 @@ def test_a_recipe_is_killed_and_gone_on_with(
     monkeypatch.setattr(grid, "train_and_evaluate", None)  # any call would fail
     main([*command, "--only", "mae"])
     assert "2 of 2 units are done already" in capsys.readouterr().out
-    assert "has no 'simclrr'; did you mean 'simclr'?" in refused(capsys, *command[1:], "--only", "simclrr")
+    assert "has no 'simclrr'; did you mean 'simclr'?" in refusal(capsys, "reproduce", *command[1:], "--only", "simclrr")
 
 
 def test_another_recipe_replaces_the_rows(tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

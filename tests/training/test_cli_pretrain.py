@@ -11,23 +11,13 @@ from lie_ssl.cli import main
 from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.training.config import load_config
 from tests.conftest import tiny_config
+from tests.refusals import refusal
 from tests.training.tiny_runs import few_pairs, flags
 
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     few_pairs(monkeypatch)
-
-
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The one line that a wrong command gives."""
-    with pytest.raises(SystemExit) as stop:
-        main(["pretrain", *arguments])
-    assert stop.value.code == 2
-    error = capsys.readouterr().err
-    assert "Traceback" not in error
-    assert len(error.strip().splitlines()) == 1
-    return error
 
 
 @pytest.mark.parametrize(
@@ -61,16 +51,16 @@ def test_mistakes(
     tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: str, more: list[str], expected: str
 ) -> None:
     out = tmp_path / "run"
-    assert expected in refused(capsys, *words.split(), *flags(tiny, out), *more)
+    assert expected in refusal(capsys, "pretrain", *words.split(), *flags(tiny, out), *more)
     assert not out.exists()  # the next, correct command finds its way free
 
 
 def test_data_sets_that_cannot_be_learned_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     still = make_frames(tiny_config(step=360.0), tmp_path / "still", workers=1)
-    assert "no instance with two poses" in refused(capsys, "mae", "lie", *flags(still, tmp_path / "run"))
+    assert "no instance with two poses" in refusal(capsys, "pretrain", "mae", "lie", *flags(still, tmp_path / "run"))
     rest = ["--out", str(tmp_path / "run")]
-    assert "say which data set" in refused(capsys, "mae", "lie", *rest)
-    assert str(tmp_path / "no") in refused(capsys, "mae", "lie", "--data", str(tmp_path / "no"), *rest)
+    assert "say which data set" in refusal(capsys, "pretrain", "mae", "lie", *rest)
+    assert str(tmp_path / "no") in refusal(capsys, "pretrain", "mae", "lie", "--data", str(tmp_path / "no"), *rest)
     assert not (tmp_path / "run").exists()
 
 
@@ -139,5 +129,7 @@ def test_a_run_and_a_second_one_from_its_config(
     a, b = (json.loads((run / "card.json").read_text())["config_digest"] for run in (out, again))
     assert a == b
     file = str(out / "config.json")
-    assert "already says the method" in refused(capsys, "mae", "lie", "--config", file, "--out", str(again))
-    assert "seed is 4 there and 5 here" in refused(capsys, "--config", file, "--seed", "5", "--out", str(again))
+    assert "already says the method" in refusal(capsys, "pretrain", "mae", "lie", "--config", file, "--out", str(again))
+    assert "seed is 4 there and 5 here" in refusal(
+        capsys, "pretrain", "--config", file, "--seed", "5", "--out", str(again)
+    )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+import json
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,27 +17,34 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames.card import file_hash
 from lie_ssl.frames.codec import encode
 from lie_ssl.frames.config import FrameKind
+from lie_ssl.frames.folder import check_folder, claimed, finish
+from lie_ssl.frames.frameset import FrameSet, shard_name
 from lie_ssl.frames.index import InstanceRows
+from lie_ssl.frames.plan import MOST_SHARDS
 from lie_ssl.frames.poses import Pose
 from lie_ssl.frames.shards import write_shard
-from lie_ssl.frames.splits import assign, assign_objects
+from lie_ssl.frames.splits import assign, assign_objects, check_shares
 from lie_ssl.objects.sources import Dropped
-from lie_ssl.render.view import View, turn
+from lie_ssl.render.view import RenderSettings, View, turn
+
+T = TypeVar("T")
 
 
-class ImportConfig(Protocol):
-    """The settings that every import has."""
+@dataclass(frozen=True)
+class ImportConfig:
+    """The settings that every import has; two equal configs on the same files give the same bytes."""
 
-    @property
-    def path(self) -> str: ...
-    @property
-    def licence(self) -> str: ...
-    @property
-    def validation(self) -> float: ...
-    @property
-    def test(self) -> float: ...
-    @property
-    def seed(self) -> int: ...
+    path: str
+    size: int = 64
+    grey: bool = False
+    licence: str = "unknown"
+    validation: float = 0.10
+    test: float = 0.15
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        RenderSettings(size=self.size)
+        check_shares(self.validation, self.test)
 
 
 class Shown(NamedTuple):
@@ -49,6 +59,7 @@ class Importer:
 
     def __init__(self, config: ImportConfig, strict: bool) -> None:
         self.config, self.strict = config, strict
+        self.shard, self.frames = 0, list[bytes]()  # what is being filled
         self.rows: list[InstanceRows] = []
         self.dropped: list[Dropped] = []
         self.hashes: dict[str, str] = {}
@@ -63,33 +74,29 @@ class Importer:
         """Remembers that a part of something was left out."""
         self.dropped.append(Dropped(name, why))
 
-    def add(
-        self,
-        class_name: str,
-        instance: str,
-        kind: FrameKind,
-        pictures: Iterable[Shown],
-        shard: int,
-        frames: list[bytes],
-    ) -> None:
-        """Appends the encoded pictures of one instance to `frames`; the same picture twice is kept once."""
+    def add(self, class_name: str, instance: str, kind: FrameKind, pictures: Iterable[Shown]) -> None:
+        """Takes the pictures of one instance into the shard; the same picture twice is kept once."""
         poses: list[Pose] = []
-        first, seen = len(frames), dict[bytes, int]()
+        first, seen = len(self.frames), dict[bytes, int]()
         for angle, picture in pictures:
             blob = encode(picture)
             earlier = seen.setdefault(blob, len(poses))
             if earlier == len(poses):
-                frames.append(blob)
+                self.frames.append(blob)
             view = View(turn(2 if kind == "2d" else 1, angle if kind != "time" else 0.0))
             poses.append(Pose(kind, angle, view, -1 if earlier == len(poses) else earlier))
         if poses:
-            self.rows.append(InstanceRows(class_name, instance, "", -1, self.config.licence, poses, shard, first))
+            licence = self.config.licence
+            self.rows.append(InstanceRows(class_name, instance, "", -1, licence, poses, self.shard, first))
         else:
             self.dropped.append(Dropped(f"{class_name}/{instance}", "none of its pictures can be read"))
 
-    def write(self, path: Path, frames: list[bytes]) -> None:
-        write_shard(path, frames)
+    def write(self, folder: Path) -> None:
+        """Writes the shard, and begins the next."""
+        path = folder / shard_name(self.shard)
+        write_shard(path, self.frames)
         self.hashes[path.name] = file_hash(path)
+        self.shard, self.frames = self.shard + 1, []
 
     def split_rows(self) -> list[InstanceRows]:
         """The rows with their splits. Where every class is one object, some objects are seen in all poses."""
@@ -110,3 +117,28 @@ class Importer:
             dataclasses.replace(r, split=split, diverse_rank=rank)
             for r, (split, rank) in zip(self.rows, chosen, strict=True)
         ]
+
+
+def import_instances(
+    config: ImportConfig, recipe: str, instances: Sequence[T], add: Callable[[Importer, T], None], folder: Path,
+    strict: bool, progress: Callable[[int, int], None],
+) -> FrameSet:  # fmt: skip
+    """Makes the data set in `folder`, unless it is there already; `add` gives one instance to the importer."""
+    plain = json.loads(json.dumps(dataclasses.asdict(config)))
+    if check_folder(folder, plain):
+        return FrameSet(folder)
+    with claimed(folder, plain, recipe) as finished:
+        if finished:
+            return FrameSet(folder)
+        importer = Importer(config, strict)
+        per_shard = math.ceil(len(instances) / MOST_SHARDS)
+        for number, instance in enumerate(instances, 1):
+            add(importer, instance)
+            if number % per_shard == 0 or number == len(instances):
+                importer.write(folder)
+            progress(number, len(instances))
+        finish(
+            folder, recipe=recipe, config=plain, source=recipe, size=config.size, channels=1 if config.grey else 3,
+            factors=(), rows=importer.split_rows(), dropped=importer.dropped, hashes=importer.hashes,
+        )  # fmt: skip
+    return FrameSet(folder)

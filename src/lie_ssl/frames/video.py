@@ -6,7 +6,6 @@ and frames on which nothing moves are left out, with the clock stopped while the
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import math
 from collections import Counter
@@ -20,14 +19,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.folder import check_folder, claimed, finish
-from lie_ssl.frames.frameset import FrameSet, shard_name
-from lie_ssl.frames.importing import Importer, Shown
+from lie_ssl.frames.frameset import FrameSet
+from lie_ssl.frames.importing import ImportConfig, Importer, Shown, import_instances
 from lie_ssl.frames.listing import Tree, open_tree
 from lie_ssl.frames.pictures import MOST_PIXELS, squared
-from lie_ssl.frames.plan import MOST_SHARDS
-from lie_ssl.frames.splits import check_shares
-from lie_ssl.render.view import RenderSettings
 
 EXTENSIONS = (".mp4", ".mov", ".m4v", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ogv")
 UNLABELLED = "unlabelled"
@@ -36,24 +31,16 @@ SMALLEST_CUT = 12.0  # mean change of a cut, of 255
 
 
 @dataclass(frozen=True)
-class VideoConfig:
-    """An import of clips; two equal configs on the same files give the same bytes."""
+class VideoConfig(ImportConfig):
+    """An import of clips."""
 
-    path: str
     rate: float = 5.0  # frames that are kept of a second
     unit: float = 1.0  # seconds between two frames that make a delta of 1
     cut: float = 5.0  # a change this many times as large as the clip's median change is a cut
     still: float = 1.0  # frames that differ by less from the last one kept (mean of 255) show nothing new
-    size: int = 64
-    grey: bool = False
-    licence: str = "unknown"
-    validation: float = 0.10
-    test: float = 0.15
-    seed: int = 0
 
     def __post_init__(self) -> None:
-        RenderSettings(size=self.size)
-        check_shares(self.validation, self.test)
+        super().__post_init__()
         if not (self.rate > 0 and self.unit > 0 and self.cut > 1 and self.still >= 0):
             raise UserError("rate and unit of a video lie above 0, cut above 1, and still is 0 or more")
 
@@ -88,29 +75,12 @@ def import_video(
     With `strict` the first clip that cannot be used stops the import.
     """
     need_av()
-    folder, plain = Path(out), dataclasses.asdict(config)
     with open_tree(Path(config.path)) as tree:
-        clips = list_clips(tree)
-        if check_folder(folder, plain):
-            return FrameSet(folder)
-        with claimed(folder, plain, "video") as finished:
-            if finished:
-                return FrameSet(folder)
-            importer = Importer(config, strict)
-            per_shard = math.ceil(len(clips) / MOST_SHARDS)
-            for shard, start in enumerate(range(0, len(clips), per_shard)):
-                frames: list[bytes] = []
-                for number, clip in enumerate(clips[start : start + per_shard], start + 1):
-                    _add(importer, clip, tree, config, shard, frames)
-                    progress(number, len(clips))
-                importer.write(folder / shard_name(shard), frames)
-            rows = importer.split_rows()
-            finish(
-                folder, recipe="video", config=plain, source="video", size=config.size,
-                channels=1 if config.grey else 3, factors=(), rows=rows, dropped=importer.dropped,
-                hashes=importer.hashes,
-            )  # fmt: skip
-    return FrameSet(folder)
+
+        def add(importer: Importer, clip: Clip) -> None:
+            _add(importer, clip, tree.read(clip.name), config)
+
+        return import_instances(config, "video", list_clips(tree), add, Path(out), strict, progress)
 
 
 def need_av() -> None:
@@ -143,9 +113,9 @@ def list_clips(tree: Tree) -> list[Clip]:
     return clips
 
 
-def _add(importer: Importer, clip: Clip, tree: Tree, config: VideoConfig, shard: int, frames: list[bytes]) -> None:
+def _add(importer: Importer, clip: Clip, data: bytes, config: VideoConfig) -> None:
     try:
-        moments = list(sampled(tree.read(clip.name), clip.name, config))
+        moments = list(sampled(data, clip.name, config))
         parts = stretches(moments, config.cut)
         kept = moving(max(parts, key=len), config.still)
         if len(kept) < 2:
@@ -159,7 +129,7 @@ def _add(importer: Importer, clip: Clip, tree: Tree, config: VideoConfig, shard:
         importer.note(clip.name, words)
     # One unit of time is one radian, as for turns, so that a delta of 1 means the same to every operator.
     shown = (Shown(math.degrees(time / config.unit), picture) for time, picture in kept)
-    importer.add(clip.class_name, clip.instance, "time", shown, shard, frames)
+    importer.add(clip.class_name, clip.instance, "time", shown)
 
 
 def sampled(data: bytes, name: str, config: VideoConfig) -> Iterator[Moment]:

@@ -1,0 +1,20 @@
+"""What a wrong command says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lie_ssl.cli import main
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    """The one line on standard error that a wrong command gives, with exit code 2."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(a) for a in arguments])
+    assert stop.value.code == 2
+    error = capsys.readouterr().err
+    assert "Traceback" not in error
+    assert len(error.strip().splitlines()) == 1
+    return error
