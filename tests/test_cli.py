@@ -137,6 +137,8 @@ def test_a_folder_of_meshes_with_a_broken_file_and_a_copy(tmp_path: Path) -> Non
     assert "same geometry as can/copy" in made.stdout
     assert "left out 2 in all" in made.stdout
     assert "4 instances in 2 classes" in made.stdout
+    named = lie_ssl("data", "make", "small", "--out", tmp_path / "s", *flags)  # this recipe names procedural classes
+    assert "4 instances in 2 classes" in named.stdout, named.stderr
     strict = lie_ssl("data", "make", "demo", "--out", tmp_path / "e", "--strict", *flags)
     assert strict.returncode == 2
     assert "broken.glb" in strict.stderr

@@ -55,6 +55,9 @@ def test_the_command_writes_page_tables_and_figures(
     assert "There is no ablation.csv" in text
     assert (files / "tables" / "accuracy_linear_2d.tex").exists()
     assert (files / "figures" / "bars_linear_2d.svg").exists()
+    main(["report", str(files / "rows"), "--out", str(out), "--files", str(tmp_path / "again")])
+    for table in (files / "tables").glob("*.csv"):
+        assert (tmp_path / "again" / "tables" / table.name).read_text() == table.read_text()
 
 
 @pytest.fixture(scope="module")

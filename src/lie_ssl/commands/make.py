@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from lie_ssl.frames.config import DataConfig
 from lie_ssl.frames.frameset import FrameSet
 from lie_ssl.frames.make import Progress, make_frames
-from lie_ssl.recipes.data import demo, paper, small
+from lie_ssl.recipes.data import DATA_RECIPES, demo, paper, small
 
 
 def make_demo(out: Path, config: DataConfig = demo(), workers: int = 0, strict: bool = False) -> None:  # noqa: B008
@@ -56,6 +57,9 @@ def make_paper(out: Path, config: DataConfig = paper(), workers: int = 0, strict
 
 def run(recipe: str, config: DataConfig, out: Path, workers: int, strict: bool) -> None:
     """Makes the data set with a progress bar and says what was left out."""
+    # The classes that a recipe names are procedural ones; another source has its own.
+    if config.source != "procedural" and config.classes == DATA_RECIPES[recipe]().classes:
+        config = replace(config, classes=())
     with progress_bar("drawing") as progress:
         frames = make_frames(config, out, recipe=recipe, workers=workers or None, strict=strict, progress=progress)
     print_result(frames)

@@ -23,8 +23,8 @@ def report(
     Args:
         sources: Folders of runs that were evaluated, of evaluations, or of collected tables (accuracy.csv ...).
         out: The page.
-        files: Folder for the same tables as Markdown, LaTeX and CSV with what the operator gains in every cell, and the
-            figures as PNG and SVG.
+        files: Folder for the same tables as Markdown, LaTeX and CSV with what the operator gains in every cell, the
+            figures as PNG and SVG, and the rows of all runs in the folder `rows`, which is a source of reports itself.
         data: The data set, if it is no longer where the runs had it.
     """
     from rich.console import Console
@@ -32,7 +32,7 @@ def report(
     from lie_ssl.protocol.results import write_table
     from lie_ssl.report.findings import findings
     from lie_ssl.report.formats import to_rich, write_tables
-    from lie_ssl.report.gathering import gather
+    from lie_ssl.report.gathering import gather, write_rows
     from lie_ssl.report.headline import headline_tables, operator_gain
     from lie_ssl.report.page import write_page
     from lie_ssl.report.tables import accuracy_tables, all_tables
@@ -52,6 +52,8 @@ def report(
         tables = all_tables(material.accuracy, material.equivariance, material.ablation)
         tables += headline_tables(material.accuracy, material.equivariance)
         written = write_tables(tables, files / "tables")
+        if material.evaluated:  # collected tables have their rows in one place already
+            written += write_rows(material, files / "rows")
         if len(gains := operator_gain(material.accuracy)):
             write_table(files / "tables" / "gains.csv", gains)
         written += draw_figures(material.accuracy, material.curve, files / "figures")

@@ -12,7 +12,7 @@ import pandas as pd
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.card import CARD
-from lie_ssl.protocol.results import ACCURACY_KEYS, EQUIVARIANCE_KEYS, read_results
+from lie_ssl.protocol.results import ACCURACY_KEYS, EQUIVARIANCE_KEYS, read_results, write_table
 from lie_ssl.report.names import Arm
 from lie_ssl.training.folder import CONFIG
 
@@ -155,3 +155,13 @@ def _difference(first: Any, second: Any, ignored: tuple[str, ...] = ()) -> str:
                 return f"{key}.{found}" if isinstance(first.get(key), dict) else f"{key}{found}"
         return ""
     return "" if first == second else f": {json.dumps(first)} and {json.dumps(second)}"
+
+
+def write_rows(material: Material, folder: Path) -> list[Path]:
+    """Writes the joined tables that have rows; the folder can be given to :func:`gather` in place of the runs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = {name: getattr(material, name) for name in COLUMNS}
+    paths = {folder / f"{name}.csv": table for name, table in tables.items() if len(table)}
+    for path, table in paths.items():
+        write_table(path, table)
+    return list(paths)
