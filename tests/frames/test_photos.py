@@ -13,6 +13,7 @@ from PIL import Image
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PhotoConfig, import_photographs, verify
+from lie_ssl.frames.listing import list_photos, open_tree
 from lie_ssl.frames.pictures import load_picture
 
 
@@ -95,9 +96,42 @@ def test_a_zip_is_never_unpacked_outside(tmp_path: Path) -> None:
     with zipfile.ZipFile(archive, "w") as z:
         z.writestr("../../cup/a/0.png", picture(1))
     before = sorted(p for p in tmp_path.rglob("*"))
-    load(archive, tmp_path / "d")
-    after = {p for p in tmp_path.rglob("*") if tmp_path / "d" not in [p, *p.parents]}
-    assert after == set(before)
+    with pytest.raises(UserError, match=r"evil\.zip has a file \.\./\.\./cup/a/0\.png, which leads out of it"):
+        load(archive, tmp_path / "d")
+    assert sorted(p for p in tmp_path.rglob("*")) == before
+
+
+def test_a_damaged_file_in_a_zip_is_named(tmp_path: Path) -> None:
+    archive = tmp_path / "photos.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as z:
+        for angle in (0, 90, 180):
+            z.writestr(f"cup/a/{angle}.png", bytes(5000) + picture(angle))
+        place = z.getinfo("cup/a/90.png").header_offset + 60
+    data = bytearray(archive.read_bytes())
+    data[place : place + 20] = b"\xff" * 20
+    archive.write_bytes(data)
+    with pytest.raises(UserError, match=r"nothing in .*photos\.zip can be read \(cup/a/0\.png: cannot read the picture"):
+        load(archive, tmp_path / "d")
+    with pytest.raises(UserError, match=r"cannot read cup/a/90\.png in .*photos\.zip"), open_tree(archive) as tree:
+        tree.read("cup/a/90.png")
+
+
+def test_a_failed_import_leaves_its_folder_free(tmp_path: Path) -> None:
+    (tmp_path / "bad" / "cup" / "a").mkdir(parents=True)
+    (tmp_path / "bad" / "cup" / "a" / "0.png").write_bytes(b"")
+    with pytest.raises(UserError, match="nothing in .*bad can be read"):
+        load(tmp_path / "bad", tmp_path / "d")
+    assert len(load(turntable(tmp_path / "p"), tmp_path / "d")) == 16
+
+
+@pytest.mark.parametrize(
+    ("name", "angle"), [("v-030", 30), ("2-30", 30), ("v_-30", 330), ("-30", 330), ("a1_b12.5", 12.5), ("é-90", 90)]
+)
+def test_a_hyphen_is_a_minus_only_where_no_word_ends(tmp_path: Path, name: str, angle: float) -> None:
+    (tmp_path / "cup" / "a").mkdir(parents=True)
+    (tmp_path / "cup" / "a" / f"{name}.png").write_bytes(picture(1))
+    with open_tree(tmp_path) as tree:
+        assert [p.angle for p in list_photos(tree)] == [angle]
 
 
 @pytest.mark.parametrize("kind", ["truncated", "empty", "text"])

@@ -6,6 +6,7 @@ import math
 import wave
 import zipfile
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 
 import av
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler, VideoConfig, import_video, verify
+from lie_ssl.frames.export import export_image_folder
+from lie_ssl.frames.video import sampled
 from lie_ssl.objects.shapes.registry import make_instance
 from lie_ssl.render import RenderSettings, View, render
 from lie_ssl.render.view import turn
@@ -87,7 +90,7 @@ def test_the_longest_stretch_between_cuts_is_kept(tmp_path: Path) -> None:
     assert len(found) == 16
     assert np.abs(found - clip[6:22]).mean() < 8
     (note,) = frames.card["dropped"]
-    assert note["key"] == "a/x.mp4"
+    assert note["key"] == "a part of a/x.mp4"
     assert "2 cuts: 14 of 30 frames" in note["why"]
 
 
@@ -131,6 +134,12 @@ def broken(kind: str, path: Path) -> None:
         whole.write_text("this is not a clip")
     elif kind == "truncated":
         whole.write_bytes(whole.read_bytes()[:200])
+    elif kind in ("damaged", "half"):
+        data = bytearray(write(path.with_suffix(".mkv"), turning("mug", 40), codec="libx264").read_bytes())
+        path.with_suffix(".mkv").unlink()
+        middle = len(data) // 2
+        data[middle : middle + 600] = bytes(600)
+        path.write_bytes(data if kind == "damaged" else data[:middle])
     elif kind == "still":
         write(path, np.repeat(turning("mug", 1), 10, axis=0))
     elif kind == "sound":
@@ -151,6 +160,7 @@ def broken(kind: str, path: Path) -> None:
     ("kind", "words"),
     [
         ("empty", "cannot read the clip"), ("text", "cannot read the clip"), ("truncated", "cannot read the clip"),
+        ("damaged", "cannot read the clip"), ("half", "ends after"),
         ("still", "shows no movement"), ("sound", "no pictures in it"), ("sizes", "changes its size"),
     ],
 )  # fmt: skip
@@ -173,11 +183,38 @@ def test_a_zip_of_clips(tmp_path: Path) -> None:
     clip = write(tmp_path / "x.mp4", turning("mug")).read_bytes()
     other = write(tmp_path / "y.mp4", turning("car")).read_bytes()
     with zipfile.ZipFile(tmp_path / "clips.zip", "w") as z:
-        z.writestr("../cup/one.mp4", clip)
-        z.writestr("../cup/two.mp4", other)
+        z.writestr("cup/one.mp4", clip)
+        z.writestr("cup/monday/two.mp4", other)
     frames = load(tmp_path / "clips.zip", tmp_path / "d")
     assert len(frames) == 20
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["clips.zip", "d", "x.mp4", "y.mp4"]
+    assert set(frames.index["instance"]) == {"one", "monday/two"}
+    export_image_folder(frames, tmp_path / "e")
+    assert len(list((tmp_path / "e").glob("*/cup/*.png"))) == 20
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["clips.zip", "d", "e", "x.mp4", "y.mp4"]
+
+
+def test_a_zip_with_a_name_that_leads_out_of_it(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "evil.zip", "w") as z:
+        z.writestr("../../evil.mp4", write(tmp_path / "x.mp4", turning("mug", 4)).read_bytes())
+    with pytest.raises(UserError, match=r"evil\.zip has a file \.\./\.\./evil\.mp4, which leads out of it"):
+        load(tmp_path / "evil.zip", tmp_path / "d")
+
+
+def test_a_late_start_and_a_gap_bring_no_extra_frames(tmp_path: Path) -> None:
+    times = [1.5, 1.6, 1.7, 1.8, 1.9, 2.0, 2.5, 4.1, 4.2, 4.3, 4.4, 4.5, 4.6]
+    path = tmp_path / "late.mkv"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("mpeg4", rate=10)
+        stream.height = stream.width = 48
+        stream.pix_fmt = "yuv420p"
+        for time, picture in zip(times, turning("mug", len(times)), strict=True):
+            frame = av.VideoFrame.from_ndarray(picture, format="rgb24")
+            frame.pts, frame.time_base = round(time * 10), Fraction(1, 10)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    config = VideoConfig(path="", size=48, rate=2.0)
+    found = [m.time for m in sampled(path.read_bytes(), "late.mkv", config)]
+    assert np.array(found) - found[0] == pytest.approx([0, 0.5, 1.0, 2.6, 3.0], abs=1e-3)
 
 
 def test_lists_that_cannot_be_understood(tmp_path: Path) -> None:

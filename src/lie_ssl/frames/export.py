@@ -43,12 +43,12 @@ def export_image_folder(frames: FrameSet, out: Path, progress: Progress = lambda
     _empty_folder(out)
     index = _distinct(frames)
     for done, (row, (_, frame)) in enumerate(zip(index.index.to_list(), index.iterrows(), strict=True)):
-        folder = out / frame["split"] / frame["class"]
+        folder = out / frame["split"] / _word(frame["class"])
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / _name(row, frame), [_png(frames.read([row])[0])], durable=False)
         progress(done + 1, len(index))
     for split, own in index.groupby("split"):
-        names = [f"{c}/{_name(row, frame)}" for (row, frame), c in zip(own.iterrows(), own["class"], strict=True)]
+        names = [f"{_word(frame['class'])}/{_name(row, frame)}" for row, frame in own.iterrows()]
         table = own[["class", *_KEPT, *(f for f in FACTORS)]].assign(file_name=names)
         table["rotation"] = [" ".join(f"{x:.7g}" for x in r) for r in own["rotation"]]
         write_whole(out / str(split) / "metadata.csv", [table.to_csv(index=False).encode()])
@@ -73,7 +73,13 @@ def export_huggingface(frames: FrameSet, out: Path, progress: Progress = lambda 
 
 
 def _name(row: Any, frame: Any) -> str:
-    return f"{frame['instance']}_{frame['pose']}_{frame['angle']:07.3f}_{row}.png"
+    return f"{_word(frame['instance'])}_{frame['pose']}_{frame['angle']:07.3f}_{row}.png"
+
+
+def _word(name: str) -> str:
+    """A class or an instance as one part of a path: names may have slashes in them, or lead elsewhere."""
+    word = name.replace("/", "_").replace("\\", "_")
+    return "_" if word in ("", ".", "..") else word
 
 
 def _table(frames: FrameSet, rows: pd.DataFrame) -> pa.Table:

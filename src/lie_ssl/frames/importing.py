@@ -17,7 +17,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames.card import file_hash
 from lie_ssl.frames.codec import encode
 from lie_ssl.frames.config import FrameKind
-from lie_ssl.frames.folder import check_folder, claimed, finish
+from lie_ssl.frames.folder import RECIPE, check_folder, claimed, finish
 from lie_ssl.frames.frameset import FrameSet, shard_name
 from lie_ssl.frames.index import InstanceRows
 from lie_ssl.frames.plan import MOST_SHARDS
@@ -72,10 +72,13 @@ class Importer:
 
     def note(self, name: str, why: str) -> None:
         """Remembers that a part of something was left out."""
-        self.dropped.append(Dropped(name, why))
+        self.dropped.append(Dropped(f"a part of {name}", why))
 
-    def add(self, class_name: str, instance: str, kind: FrameKind, pictures: Iterable[Shown]) -> None:
-        """Takes the pictures of one instance into the shard; the same picture twice is kept once."""
+    def add(self, class_name: str, instance: str, kind: FrameKind, pictures: Iterable[Shown], turns: int = 1) -> None:
+        """Takes the pictures of one instance into the shard; the same picture twice is kept once.
+
+        `turns` is 1 if growing angles are turns against the clock (seen from above, or on the picture for 2d).
+        """
         poses: list[Pose] = []
         first, seen = len(self.frames), dict[bytes, int]()
         for angle, picture in pictures:
@@ -83,7 +86,7 @@ class Importer:
             earlier = seen.setdefault(blob, len(poses))
             if earlier == len(poses):
                 self.frames.append(blob)
-            view = View(turn(2 if kind == "2d" else 1, angle if kind != "time" else 0.0))
+            view = View(turn(2 if kind == "2d" else 1, turns * angle if kind != "time" else 0.0))
             poses.append(Pose(kind, angle, view, -1 if earlier == len(poses) else earlier))
         if poses:
             licence = self.config.licence
@@ -132,13 +135,19 @@ def import_instances(
             return FrameSet(folder)
         importer = Importer(config, strict)
         per_shard = math.ceil(len(instances) / MOST_SHARDS)
-        for number, instance in enumerate(instances, 1):
-            add(importer, instance)
-            if number % per_shard == 0 or number == len(instances):
-                importer.write(folder)
-            progress(number, len(instances))
+        try:
+            for number, instance in enumerate(instances, 1):
+                add(importer, instance)
+                if number % per_shard == 0 or number == len(instances):
+                    importer.write(folder)
+                progress(number, len(instances))
+            rows = importer.split_rows()
+        except UserError:  # an import begins anew each time: nothing of this one is of use
+            for name in (RECIPE, *importer.hashes):
+                (folder / name).unlink(missing_ok=True)
+            raise
         finish(
             folder, recipe=recipe, config=plain, source=recipe, size=config.size, channels=1 if config.grey else 3,
-            factors=(), rows=importer.split_rows(), dropped=importer.dropped, hashes=importer.hashes,
+            factors=(), rows=rows, dropped=importer.dropped, hashes=importer.hashes,
         )  # fmt: skip
     return FrameSet(folder)

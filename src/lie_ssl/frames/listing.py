@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import lzma
 import math
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +20,8 @@ from lie_ssl.frames.pictures import EXTENSIONS
 
 Layout = Literal["auto", "folders", "coil20", "coil100"]
 COIL_NAME = re.compile(r"^obj(\d+)__(\d+)\.\w+$")
-_LAST_NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)(?!.*\d)")
+# A hyphen behind a letter or a digit parts words (view-030); any other is a minus (view_-30).
+_LAST_NUMBER = re.compile(r"((?:(?<![^\W_])-)?\d+(?:\.\d+)?)(?!.*\d)")
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Photo:
     class_name: str
     instance: str
     angle: float
+    turns: int = 1  # the way that the object turns as the angle grows, seen from above: 1 against the clock, -1 with it
 
 
 class Tree(Protocol):
@@ -49,7 +53,10 @@ class FolderTree:
         return [p.relative_to(self.root).as_posix() for p in self.root.rglob("*") if p.is_file()]
 
     def read(self, name: str) -> bytes:
-        return (self.root / name).read_bytes()
+        try:
+            return (self.root / name).read_bytes()
+        except OSError as error:
+            raise UserError(f"cannot read {self.root / name}: {error.strerror}") from error
 
 
 class ZipTree:
@@ -57,12 +64,17 @@ class ZipTree:
         self.archive, self.label = archive, label
 
     def names(self) -> list[str]:
-        return [n for n in self.archive.namelist() if not n.endswith("/") and not n.startswith("__MACOSX/")]
+        names = [n for n in self.archive.namelist() if not n.endswith("/") and not n.startswith("__MACOSX/")]
+        for name in names:
+            path = PurePosixPath(name)
+            if path.is_absolute() or ".." in path.parts:
+                raise UserError(f"{self.label} has a file {name}, which leads out of it; make the zip again without it")
+        return names
 
     def read(self, name: str) -> bytes:
         try:
             return self.archive.read(name)
-        except (zipfile.BadZipFile, OSError, RuntimeError, EOFError) as error:
+        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, RuntimeError, EOFError) as error:
             raise UserError(f"cannot read {name} in {self.label}: {error}") from error
 
 
@@ -132,7 +144,7 @@ def _coil(name: str, layout: Layout) -> Photo:
         raise UserError(f"{name} is not named as in COIL (obj7__35.png); try --layout folders")
     angle = float(match[2]) * (5 if layout == "coil20" else 1)
     label = f"obj{int(match[1]):03d}"
-    return Photo(name, label, label, angle % 360)
+    return Photo(name, label, label, angle % 360, turns=-1)  # seen in COIL-20, and taken to hold for COIL-100
 
 
 def _in_folders(name: str, table: dict[str, float] | None, source: Path | None) -> Photo:

@@ -38,7 +38,7 @@ def import_photographs(
 
         def add(importer: Importer, own: list[Photo]) -> None:
             pictures = _pictures(own, tree.read, config, importer)
-            importer.add(own[0].class_name, own[0].instance, config.pose, pictures)
+            importer.add(own[0].class_name, own[0].instance, config.pose, pictures, own[0].turns)
 
         photos = list_photos(tree, config.layout, Path(config.angles) if config.angles else None)
         return import_instances(config, "photographs", _by_instance(photos), add, Path(out), strict, progress)

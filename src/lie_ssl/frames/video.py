@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,7 @@ def import_video(
     with open_tree(Path(config.path)) as tree:
 
         def add(importer: Importer, clip: Clip) -> None:
-            _add(importer, clip, tree.read(clip.name), config)
+            _add(importer, clip, tree, config)
 
         return import_instances(config, "video", list_clips(tree), add, Path(out), strict, progress)
 
@@ -113,9 +114,9 @@ def list_clips(tree: Tree) -> list[Clip]:
     return clips
 
 
-def _add(importer: Importer, clip: Clip, data: bytes, config: VideoConfig) -> None:
+def _add(importer: Importer, clip: Clip, tree: Tree, config: VideoConfig) -> None:
     try:
-        moments = list(sampled(data, clip.name, config))
+        moments = list(sampled(tree.read(clip.name), clip.name, config))
         parts = stretches(moments, config.cut)
         kept = moving(max(parts, key=len), config.still)
         if len(kept) < 2:
@@ -140,24 +141,42 @@ def sampled(data: bytes, name: str, config: VideoConfig) -> Iterator[Moment]:
         with av.open(io.BytesIO(data), "r") as container:
             if not container.streams.video:
                 raise UserError(f"{name} has no pictures in it, only sound or nothing; leave it out")
-            size, due, number = None, 0.0, 0
-            for frame in container.decode(video=0):
+            stream = container.streams.video[0]
+            stream.codec_context.options = {"err_detect": "explode"}  # else damaged frames come as grey ones
+            size, start, due, time, number = None, 0.0, -math.inf, 0.0, 0
+            for frame in container.decode(stream):
                 size = size or (frame.width, frame.height)
                 _check_size(name, size, (frame.width, frame.height))
                 # A stream without time stamps is taken to run at 25 frames a second.
                 time = frame.time if frame.time is not None else number / 25
+                start = start if number else time
                 number += 1
                 if time + 1e-6 < due:
                     continue
-                due = max(due + 1 / config.rate, time)
+                due = start + (math.floor((time - start) * config.rate + 1e-6) + 1) / config.rate
                 yield _moment(time, _upright(frame), config)
             if not number:
                 raise UserError(f"{name} has no frames; it may have been cut off while it was written")
+            _check_end(name, time - start, _seconds(container, stream))
     except UserError:
         raise
     except (av.FFmpegError, OSError, ValueError, EOFError) as error:
-        reason = str(error).split("; ")[0].replace("<none>", name)
+        reason = getattr(error, "strerror", None) or str(error)
         raise UserError(f"cannot read the clip {name}: {reason}") from error
+
+
+def _seconds(container: Any, stream: Any) -> float | None:
+    """How long the clip says that its pictures last; with sound in it, the file's own length may be that."""
+    if stream.duration is not None and stream.time_base is not None:
+        return float(stream.duration * stream.time_base)
+    if container.duration is not None and len(container.streams) == 1:
+        return float(container.duration / 1_000_000 - max(0, container.start_time or 0) / 1_000_000)
+    return None
+
+
+def _check_end(name: str, found: float, said: float | None) -> None:
+    if said is not None and found < 0.9 * said - 1:
+        raise UserError(f"{name} ends after {found:.1f} of {said:.1f} seconds; it may have been cut off, copy it again")
 
 
 def _check_size(name: str, first: tuple[int, int], now: tuple[int, int]) -> None:
