@@ -4,7 +4,7 @@
 
 Any ten pictures will do. Left: each photograph with its three nearest neighbours by the invariant part of the
 embedding. Right: the embedding of a photograph that is turned in the plane, really (circles) and by the operator alone
-(line), which has seen nothing but the upright one. A run that was trained on 2D poses is needed.
+(line), which has seen nothing but the upright one. A run without an operator for 2D poses shows neighbours only.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ def orbit(run: Loaded, picture: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         np.asarray(Image.fromarray(picture).rotate(a, Image.Resampling.BILINEAR, fillcolor=corner)) for a in angles
     ]
     true = run.embed(np.stack(turned))
-    delta = torch.zeros(STEPS, len(run.card["factors"]) if run.card else 1)
-    delta[:, 0] = torch.from_numpy(np.radians(180 - np.mod(180 - angles, 360))).float()  # 2d is the first factor
+    delta = torch.zeros(STEPS, len(run.factors) or 1)
+    column = run.factors.index("2d") if run.factors else 0
+    delta[:, column] = torch.from_numpy(np.radians(180 - np.mod(180 - angles, 360))).float()
     start = true[:1].expand_as(true)
     moved = run.operator(start, run.operator.infer(start, true, delta))
     dims = run.operator.moved_dims(delta)
@@ -59,8 +60,9 @@ def draw(run: Loaded, pictures: list[np.ndarray], names: list[str]) -> Figure:
     """The page."""
     z = run.embed(pictures)
     found = nearest(z, run.operator.fixed if run.operator else 0)
-    figure = Figure(figsize=(11, max(4.0, 0.9 * len(pictures))), layout="constrained")
-    left, right = figure.subfigures(1, 2, width_ratios=[1, 1.1])
+    turns = run.operator is not None and (not run.factors or "2d" in run.factors)
+    figure = Figure(figsize=(11 if turns else 5.5, max(4.0, 0.9 * len(pictures))), layout="constrained")
+    left, *right = figure.subfigures(1, 2, width_ratios=[1, 1.1]) if turns else [figure]
     panels = left.subplots(len(pictures), 1 + found.shape[1], squeeze=False)
     for row, (line, name) in enumerate(zip(panels, names, strict=True)):
         for panel, shown in zip(line, [row, *found[row].tolist()], strict=True):
@@ -68,17 +70,16 @@ def draw(run: Loaded, pictures: list[np.ndarray], names: list[str]) -> Figure:
             panel.axis("off")
         line[0].set_title(name, fontsize=7)
     left.suptitle("a photograph, and its nearest neighbours")
-    shown = pictures[:ORBITS] if run.operator is not None else []
-    for panel, picture, name in zip(
-        right.subplots(len(shown) or 1, 1, squeeze=False)[:, 0], shown, names, strict=False
-    ):
-        true, moved = orbit(run, picture)
-        panel.plot(*true.T, "o", color="#3182bd", ms=4, label="really turned")
-        panel.plot(*np.vstack([moved, moved[:1]]).T, "-", color="#e6550d", lw=1.5, label="moved by the operator")
-        panel.set_title(name, fontsize=8)
-        panel.set_aspect("equal", adjustable="datalim")
-        panel.legend(fontsize=7, frameon=False)
-    right.suptitle("a whole turn in the embedding's plane")
+    for part in right:
+        shown = pictures[:ORBITS]
+        for panel, picture, name in zip(part.subplots(len(shown), 1, squeeze=False)[:, 0], shown, names, strict=False):
+            true, moved = orbit(run, picture)
+            panel.plot(*true.T, "o", color="#3182bd", ms=4, label="really turned")
+            panel.plot(*np.vstack([moved, moved[:1]]).T, "-", color="#e6550d", lw=1.5, label="moved by the operator")
+            panel.set_title(name, fontsize=8)
+            panel.set_aspect("equal", adjustable="datalim")
+            panel.legend(fontsize=7, frameon=False)
+        part.suptitle("a whole turn in the embedding's plane")
     return figure
 
 

@@ -9,11 +9,13 @@ import pytest
 import torch
 
 from lie_ssl.cli import main
-from lie_ssl.frames import FrameSet
+from lie_ssl.frames import FrameSet, make_frames
+from lie_ssl.methods import encoders
 from lie_ssl.methods.packaged import PACKAGES
 from lie_ssl.recipes.gaps import FROM_PACKAGE, published
 from lie_ssl.report.models import model_gaps
 from lie_ssl.torchvision_cure import import_torchvision
+from tests.conftest import tiny_config
 
 torchvision = import_torchvision()
 
@@ -50,6 +52,34 @@ def test_models_with_and_without_weights(
     assert (out / "tables" / "gaps_linear_50.md").read_text().count("SimCLR") == 1
     main(command)
     assert "simclr is done already" in capsys.readouterr().out
+    # Another model in the same folder stands beside the first; another data set does not.
+    beside = ["gaps", "vicreg", "--weights", f"vicreg={weights}", "--no-finetune", "--out", str(out)]
+    main([*beside, "--data", str(tiny.folder)])
+    assert set(pd.read_csv(out / "accuracy.csv")["method"]) == {"simclr", "vicreg"}
+    assert pd.read_csv(out / "models.csv")["measured"].tolist() == [True, True]
+    make_frames(tiny_config(seed=5), tmp_path / "other", workers=1)
+    with pytest.raises(SystemExit):
+        main([*beside, "--data", str(tmp_path / "other")])
+    assert "was measured on another data set" in capsys.readouterr().err
+
+
+def test_a_hub_that_does_not_answer_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from huggingface_hub import constants
+
+    asked = []
+
+    def refuse(address: str, timeout: float) -> None:
+        asked.append(address)
+        raise OSError("no network")
+
+    monkeypatch.setattr(encoders, "urlopen", refuse)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    encoders.go_offline_if_unreachable.cache_clear()
+    for _ in range(2):
+        encoders.go_offline_if_unreachable()
+    assert asked == [constants.ENDPOINT]
+    assert constants.HF_HUB_OFFLINE
+    encoders.go_offline_if_unreachable.cache_clear()
 
 
 @pytest.mark.parametrize(

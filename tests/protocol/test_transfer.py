@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.frames.photoset import PhotoSet, TurnedPhotos, turned
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.studies import PhotoTransfer
-from lie_ssl.protocol.transfer import badness, parts_of, transfer, transfer_run
+from lie_ssl.protocol.transfer import badness, check_distinct, parts_of, transfer
 from lie_ssl.training.loading import load
 from lie_ssl.training.pretrain import pretrain
 from tests.training.tiny_runs import tiny_run
@@ -77,14 +78,31 @@ def test_rows_are_added_and_not_made_twice(run: Path, tmp_path: Path, capsys: py
     assert table["frames"].tolist() == [48, 48]
     main(command)
     assert "is done already" in capsys.readouterr().out
-    main([*command[:-2], "--finetune.rates", "1e-4"])  # other settings take the place of the rows
+    main([*command[:-2], "--finetune.rates", "1e-4"])  # other settings stand beside the first
     again = pd.read_csv(tmp_path / "out" / "transfer.csv")
-    assert len(again) == 2
-    assert set(again["rate"]) == {1e-4}
+    assert again["rate"].tolist() == [1e-3, 1e-3, 1e-4, 1e-4]
     (tmp_path / "more").mkdir()
-    photographs(tmp_path / "more" / "other.zip")
-    transfer_run(run, tmp_path / "more" / "other.zip", QUICK, tmp_path / "out")
-    assert len(pd.read_csv(tmp_path / "out" / "transfer.csv")) == 4
+    photographs(tmp_path / "more" / "stripes.zip", count=20)  # the same name, other photographs
+    capsys.readouterr()
+    main([*command[:3], str(tmp_path / "more" / "stripes.zip"), *command[4:]])
+    assert "is done already" not in capsys.readouterr().out
+    assert len(pd.read_csv(tmp_path / "out" / "transfer.csv")) == 6
+
+
+def test_two_runs_that_would_pass_for_two_seeds(run: Path, tmp_path: Path) -> None:
+    twin = tmp_path / "twin"
+    shutil.copytree(run, twin)
+    check_distinct([run])
+    with pytest.raises(UserError, match=r"twin are both mae lie with seed 0; transfer them one by one"):
+        check_distinct([run, twin])
+
+
+def test_a_class_without_training_photographs(tmp_path: Path) -> None:
+    archive = photographs(tmp_path / "a.zip")
+    with zipfile.ZipFile(archive, "a") as z:
+        z.writestr("test/newcomer/0.png", photograph(0, 5))
+    with pytest.raises(UserError, match="photographs of newcomer to test on, but none to learn from"):
+        PhotoSet(archive, 16)
 
 
 def test_parts(tmp_path: Path) -> None:

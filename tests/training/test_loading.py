@@ -104,12 +104,31 @@ def test_other_sizes_are_scaled(run: Path, tiny: FrameSet) -> None:
     assert bool(torch.isfinite(grey).all())
     one = torch.from_numpy(np.asarray(Image.fromarray(array[0]).convert("L")).copy())[None, None]
     torch.testing.assert_close(loaded.embed(one), loaded.embed(one.expand(-1, 3, -1, -1)))
+    torch.testing.assert_close(loaded.embed(one[0]), loaded.embed(one))
+    two = one[:, 0].repeat(5, 1, 1)  # grey, without an axis for it
+    torch.testing.assert_close(loaded.embed(two.numpy()), loaded.embed(two[:, None]))
+
+
+def test_pictures_that_are_not_square_are_fitted_whole(run: Path, tiny: FrameSet) -> None:
+    loaded, array = lie_ssl.load(run), tiny.read([3])[:, 4:-4].repeat(2, axis=1).repeat(2, axis=2)
+    wanted = loaded.embed(Image.fromarray(array[0]))
+    stretched = loaded.embed(Image.fromarray(array[0]).resize((40, 40)))
+    for images in (array, torch.from_numpy(array).permute(0, 3, 1, 2)):
+        found = loaded.embed(images)
+        assert (found - wanted).norm() < 0.2 * (stretched - wanted).norm()
 
 
 @pytest.mark.parametrize(
     "images",
-    [np.zeros((2, 16, 16, 3), np.float32), np.zeros((16, 16), np.uint8), torch.zeros(2, 2, 16, 16), torch.zeros(16)],
-    ids=["floats", "flat", "two channels", "vector"],
+    [
+        np.zeros((2, 16, 16, 3), np.float32),
+        np.zeros((16, 16), np.uint8),
+        torch.zeros(2, 2, 16, 16),
+        torch.zeros(16),
+        torch.full((1, 3, 16, 16), 200.0),
+        torch.full((1, 3, 16, 16), -1.0),
+    ],
+    ids=["floats", "flat", "two channels", "vector", "255", "normalised"],
 )
 def test_pictures_that_cannot_be_taken(run: Path, images: object) -> None:
     with pytest.raises(UserError):

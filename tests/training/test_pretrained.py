@@ -102,7 +102,8 @@ def test_pictures_of_every_kind_give_the_same_embedding(folder: Path, tiny: Fram
         image.save(path)
     (tmp_path / "p" / "notes.txt").write_text("no picture")
     for pictures in (images, torch.from_numpy(arrays).permute(0, 3, 1, 2), paths, [str(p) for p in paths],
-                     tmp_path / "p", str(tmp_path / "p"), [images[0], arrays[1], paths[2], images[3]]):  # fmt: skip
+                     tmp_path / "p", str(tmp_path / "p"),
+                     np.array([str(p) for p in paths]), [images[0], arrays[1], paths[2], images[3]]):  # fmt: skip
         torch.testing.assert_close(loaded.embed(pictures), wanted)
     torch.testing.assert_close(loaded.embed(paths[2]), wanted[2:3])
 

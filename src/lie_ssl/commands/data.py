@@ -145,7 +145,7 @@ def import_photos(
         "path": str(folder), "size": size, "grey": grey, "licence": licence, "validation": validation, "test": test,
         "seed": seed,
     }  # fmt: skip
-    with progress_bar("reading") as progress:
+    with progress_bar("reading", "objects") as progress:
         if video:
             clips = VideoConfig(rate=rate, unit=unit, **common)
             frames = import_video(clips, out, strict=strict, progress=progress)

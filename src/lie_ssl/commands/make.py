@@ -85,8 +85,8 @@ def print_result(frames: FrameSet) -> None:
 
 
 @contextmanager
-def progress_bar(verb: str) -> Iterator[Progress]:
-    """A bar with the rate in frames a second and the time that is left."""
+def progress_bar(verb: str, what: str = "frames") -> Iterator[Progress]:
+    """A bar with the rate in frames (or what else is counted) a second and the time that is left."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -101,7 +101,7 @@ def progress_bar(verb: str) -> Iterator[Progress]:
     class Rate(ProgressColumn):
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed
-            return Text(f"{speed:,.0f} frames/s" if speed else "")
+            return Text(f"{speed:,.0f} {what}/s" if speed else "")
 
     columns = (TextColumn(verb), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     bar = Progress(*columns)

@@ -46,11 +46,12 @@ def transfer(arguments: list[str]) -> None:
         """
         import pandas as pd
 
-        from lie_ssl.protocol.transfer import transfer_run
+        from lie_ssl.protocol.transfer import check_distinct, transfer_run
         from lie_ssl.report.transfer import transfer_table
 
         if not runs:
             raise UserError("say which runs to transfer, first of all: lie-ssl transfer RUN ... --photos SET --out DIR")
+        check_distinct(runs)
         rows = [transfer_run(run, photos, config, out, print) for run in runs]
         print(transfer_table(pd.concat(rows, ignore_index=True)))
         print(f"wrote {out}")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import json
 import lzma
 import math
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -44,6 +46,10 @@ class Tree(Protocol):
 
     def read(self, name: str) -> bytes: ...
 
+    def stamp(self) -> str:
+        """Twelve hex digits, equal for trees with equal files (of a folder: equal names and sizes)."""
+        ...
+
 
 class FolderTree:
     def __init__(self, root: Path) -> None:
@@ -57,6 +63,9 @@ class FolderTree:
             return (self.root / name).read_bytes()
         except OSError as error:
             raise UserError(f"cannot read {self.root / name}: {error.strerror}") from error
+
+    def stamp(self) -> str:
+        return _stamp([(name, (self.root / name).stat().st_size) for name in self.names()])
 
 
 class ZipTree:
@@ -76,6 +85,13 @@ class ZipTree:
             return self.archive.read(name)
         except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, RuntimeError, EOFError) as error:
             raise UserError(f"cannot read {name} in {self.label}: {error}") from error
+
+    def stamp(self) -> str:
+        return _stamp([(i.filename, i.file_size, i.CRC) for i in self.archive.infolist()])
+
+
+def _stamp(files: Sequence[tuple[str | int, ...]]) -> str:
+    return hashlib.sha256(json.dumps(sorted(files)).encode()).hexdigest()[:12]
 
 
 @contextmanager

@@ -64,6 +64,8 @@ class PhotoSet:
         self.labels: Rows = np.searchsorted(self.classes, [f.class_name for f in self.files]).astype(np.int64)
         if not len(self.rows("train")):
             raise UserError(f"{path} has no training photographs; put them into train/CLASS/")
+        if untrained := sorted(set(self.classes) - {f.class_name for f in self.files if f.part == "train"}):
+            raise UserError(f"{path} has photographs of {untrained[0]} to test on, but none to learn from in train/")
 
     def rows(self, part: Part) -> Rows:
         """Rows of the photographs of one part."""

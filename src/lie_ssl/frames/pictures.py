@@ -48,6 +48,8 @@ def _eight_bits(image: Image.Image) -> Image.Image:
     if image.mode.startswith("I") or image.mode == "F":
         values = np.asarray(image, np.float64)
         top = 65535.0 if values.max() > 255 else 255.0
+        if image.mode == "F" and values.max() <= 1:
+            top = 1.0
         return Image.fromarray(np.clip(values / top * 255, 0, 255).astype(np.uint8)).convert("RGB")
     if image.has_transparency_data:
         image = image.convert("RGBA")

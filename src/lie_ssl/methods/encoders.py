@@ -11,8 +11,11 @@ import difflib
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import torch
 from torch import Tensor, nn
@@ -272,6 +275,8 @@ def _timm_model(config: EncoderConfig, image_size: int, channels: int) -> nn.Mod
         raise UserError(f"there is no encoder {config.name!r}; did you mean {near[0]}? (timm.list_models() has all)")
     sizes: dict[str, Any] = {"patch_size": config.patch_size} if config.patch_size else {}
     pretrained = config.weights == TIMM
+    if pretrained:
+        go_offline_if_unreachable()
     try:
         if getattr(timm.get_pretrained_cfg(config.name), "fixed_input_size", False):  # others take images of any size
             sizes["img_size"] = image_size
@@ -280,6 +285,19 @@ def _timm_model(config: EncoderConfig, image_size: int, channels: int) -> nn.Mod
     except Exception as error:
         doing = "loaded with timm's weights (they need the network)" if pretrained else "made with these settings"
         raise UserError(f"{config.name} cannot be {doing}: {_first_line(error)}") from error
+
+
+@cache
+def go_offline_if_unreachable(seconds: float = 5.0) -> None:
+    """Where the model hub does not answer, looks for what was downloaded before only; else timm tries for minutes."""
+    from huggingface_hub import constants
+
+    try:
+        urlopen(constants.ENDPOINT, timeout=seconds).close()
+    except HTTPError:
+        pass  # it answers
+    except OSError:
+        constants.HF_HUB_OFFLINE = True
 
 
 def _imported(config: EncoderConfig, image_size: int, channels: int) -> nn.Module:

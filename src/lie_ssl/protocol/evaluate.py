@@ -115,7 +115,8 @@ class Evaluation:
     def __init__(
         self, subject: Subject, frames: FrameSet, config: EvaluateConfig, features: Features, say: Say = lambda _: None
     ) -> None:
-        if subject.classes and set(subject.classes) != set(frames.classes):
+        # A run on data without labels has one class only, and may be evaluated anywhere.
+        if len(subject.classes) > 1 and set(subject.classes) != set(frames.classes):
             strange = sorted(set(frames.classes) ^ set(subject.classes))
             raise UserError(
                 f"{frames.folder} has other classes than the run's data set ({', '.join(strange[:3])} ...); evaluate "

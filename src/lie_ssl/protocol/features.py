@@ -9,10 +9,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor, nn
 
 from lie_ssl.frames import FrameSet
+from lie_ssl.frames.shards import write_whole
 from lie_ssl.methods.features import embed_frames
 
 Rows = NDArray[np.int64]
@@ -63,11 +64,10 @@ class Features:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         rows = np.flatnonzero(self._place >= 0)
-        temporary = self.path.with_name(f".{self.path.name}.part")
         place = torch.from_numpy(self._place[rows])
         z = self._z[place].contiguous()
-        save_file({"rows": torch.from_numpy(rows), "z": z}, temporary, metadata={DIGEST: _digest(rows, z)})
-        temporary.replace(self.path)
+        tensors = {"rows": torch.from_numpy(rows), "z": z}
+        write_whole(self.path, [save(tensors, metadata={DIGEST: _digest(rows, z)})])
         self._changed = False
 
     def _read(self, path: Path) -> None:

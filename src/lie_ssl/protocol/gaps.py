@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
+from lie_ssl.frames.card import CARD
 from lie_ssl.plain import to_plain
-from lie_ssl.protocol.evaluate import Results, Say
+from lie_ssl.protocol.evaluate import Results, Say, check_labels
 from lie_ssl.protocol.results import evaluate_encoder, read_results, write_table
 from lie_ssl.protocol.studies import NamedEncoder
 
@@ -30,16 +31,29 @@ class Gaps(NamedTuple):
 def measure_gaps(encoders: Sequence[NamedEncoder], data: Path | str, out: Path | str, say: Say) -> Gaps:
     """Evaluates what is left to evaluate into folders of `out`, and writes the joined tables there.
 
-    An encoder whose weights cannot be had is listed with the reason and with how to get it; the others go on.
+    An encoder whose weights cannot be had is listed with the reason and with how to get it; the others go on. What
+    `out` holds of other encoders stays in the tables.
     """
-    out, rows = Path(out), []
+    out, rows = Path(out), list[dict[str, Any]]()
+    frames = FrameSet(data)
+    check_labels(frames)
+    check_same_data(out, frames)
     parts: dict[str, list[pd.DataFrame]] = {name: [] for name in TABLES}
+    earlier = out / MODELS
+    if earlier.exists():
+        table = pd.read_csv(earlier, keep_default_na=False)
+        for row in table[~table["model"].isin([e.name for e in encoders])].to_dict("records"):
+            rows.append({str(key): value for key, value in row.items()})
+            if row["measured"]:
+                results, _ = read_results(out / row["model"])
+                for name, tables in parts.items():
+                    tables.append(getattr(results, name))
     for each in encoders:
         words = ""
         try:
             results = _measured(each, data, out / each.name, say)
         except UserError as error:
-            words = f"{error}; {each.how}"
+            words = str(error) if each.how in str(error) else f"{error}; {each.how}"
             say(f"{each.name} is left out: {words}")
         else:
             for name, tables in parts.items():
@@ -55,14 +69,22 @@ def measure_gaps(encoders: Sequence[NamedEncoder], data: Path | str, out: Path |
     return Gaps(joined["accuracy"], joined["curve"], pd.DataFrame(rows))
 
 
+def check_same_data(out: Path, frames: FrameSet) -> None:
+    """Refuses a folder with results on another data set, which would stand beside these."""
+    for card in sorted(out.glob(f"*/{CARD}")):
+        if read_results(card.parent)[1]["data"]["card_hash"] != frames.card["card_hash"]:
+            raise UserError(
+                f"{card.parent} was measured on another data set than {frames.folder}; choose another --out"
+            )
+
+
 def _measured(each: NamedEncoder, data: Path | str, folder: Path, say: Say) -> Results:
     try:
         results, card = read_results(folder)
     except UserError:
         pass
     else:
-        same = card["data"]["card_hash"] == FrameSet(data).card["card_hash"]
-        if same and card["config"] == to_plain(each.evaluation) and card["encoder"] == to_plain(each.encoder):
+        if card["config"] == to_plain(each.evaluation) and card["encoder"] == to_plain(each.encoder):
             say(f"{each.name} is done already")
             return results
     if not each.encoder.weights:
@@ -71,7 +93,7 @@ def _measured(each: NamedEncoder, data: Path | str, folder: Path, say: Say) -> R
     return evaluate_encoder(each.encoder, data, each.evaluation, folder, each.name, say)
 
 
-def _write(out: Path, parts: dict[str, list[pd.DataFrame]], rows: list[dict[str, object]]) -> None:
+def _write(out: Path, parts: dict[str, list[pd.DataFrame]], rows: list[dict[str, Any]]) -> None:
     out.mkdir(parents=True, exist_ok=True)
     for name, tables in parts.items():
         if tables:

@@ -64,6 +64,8 @@ def regress_pose(train: Pairs, validation: Pairs, test: Pairs) -> PoseRegression
         score = r_squared(x_chosen @ found + centre, y_chosen)
         if score > best:
             best, weights = score, found
+    if not bool((y.std(dim=0) > 1e-4).any()):  # clips: nothing is known of the rotation
+        return PoseRegression(math.nan, math.nan, math.nan, math.nan)
     found, constant = x_test @ weights + centre, centre.expand_as(y_test)
     return PoseRegression(
         r2=r_squared(found, y_test), degrees=degrees(found, y_test), constant_r2=r_squared(constant, y_test),
@@ -72,13 +74,13 @@ def regress_pose(train: Pairs, validation: Pairs, test: Pairs) -> PoseRegression
 
 
 def r_squared(found: Tensor, true: Tensor) -> float:
-    """Mean over the components that vary of 1 - residual / variance, each about its own mean; nan without pairs."""
+    """Mean over the components that vary of 1 - residual / variance, each about its own mean; nan if none does."""
     if not len(true):
         return math.nan
     residual = (true - found).square().mean(dim=0)
     variance = true.var(dim=0, unbiased=False)
     varies = variance > 1e-8
-    return float((1 - residual[varies] / variance[varies]).mean()) if bool(varies.any()) else 0.0
+    return float((1 - residual[varies] / variance[varies]).mean()) if bool(varies.any()) else math.nan
 
 
 def degrees(found: Tensor, true: Tensor) -> float:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from lie_ssl.errors import UserError
+from lie_ssl.frames.listing import open_tree
 from lie_ssl.frames.loader import to_tensor
 from lie_ssl.frames.photoset import Part, PhotoSet, TurnedPhotos
 from lie_ssl.methods.draws import number
@@ -26,10 +28,12 @@ from lie_ssl.protocol.finetune import Classifier, DivergedError, Pictures, finet
 from lie_ssl.protocol.results import append_table
 from lie_ssl.protocol.settings import TrainingRows
 from lie_ssl.protocol.studies import PhotoTransfer
+from lie_ssl.training.config import load_config
+from lie_ssl.training.folder import CONFIG
 from lie_ssl.training.loading import load
 
 TABLE = "transfer.csv"
-KEYS = ["photos", "method", "arm", "seed", "test"]
+KEYS = ["photos", "method", "arm", "seed", "settings", "test"]
 Rows = NDArray[np.int64]
 
 
@@ -38,15 +42,17 @@ def transfer_run(
 ) -> pd.DataFrame:
     """Transfers the encoder of a run, adds its rows to transfer.csv in `out`, and gives them.
 
-    Columns: photos, method, arm, seed, test (upright or rotated), top1, rate (the chosen one), frames, settings.
-    A run whose rows are there with the same settings is not run again.
+    Columns: photos, method, arm, seed, test (upright or rotated), top1, rate (the chosen one), frames, settings (a hash
+    of the photographs, the run and the config). A run whose rows are there with the same settings is not run again.
     """
     loaded = load(run)
-    if loaded.config is None:
+    if loaded.config is None or loaded.card is None:
         raise UserError(f"{run} is no run; give the folder that `lie-ssl pretrain` made")
-    name = Path(photos).stem
+    name = Path(photos).resolve().stem
     keys = {"photos": name, "method": loaded.config.method.name, "arm": loaded.config.arm, "seed": loaded.config.seed}
-    digest = _digest(config, loaded.config.digest())
+    with open_tree(Path(photos)) as tree:
+        parts = [asdict(config), loaded.config.digest(), loaded.card["data"]["card_hash"], tree.stamp()]
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
     table = Path(out) / TABLE
     if table.exists():
         old = pd.read_csv(table)
@@ -67,6 +73,19 @@ def transfer_run(
     Path(out).mkdir(parents=True, exist_ok=True)
     append_table(table, pd.DataFrame(rows), KEYS)
     return pd.DataFrame(rows)
+
+
+def check_distinct(runs: Sequence[Path]) -> None:
+    """Refuses two runs of the same arm with the same seed, which would pass for two seeds of one."""
+    found: dict[tuple[str, str, int], Path] = {}
+    for run in runs:
+        if (run / CONFIG).exists():
+            config = load_config(run / CONFIG)
+            key = config.method.name, config.arm, config.seed
+            if key in found:
+                words = f"{found[key]} and {run} are both {key[0]} {key[1]} with seed {key[2]}"
+                raise UserError(f"{words}; transfer them one by one, into different folders")
+            found[key] = run
 
 
 def transfer(
@@ -128,8 +147,3 @@ def badness(model: Classifier, photos: PhotoSet, rows: Rows, by: str) -> float:
         logits = model.eval()(to_float(to_tensor(photos.read(rows[i : i + 256])), device)).cpu()
         total += float(functional.cross_entropy(logits, labels[i : i + 256], reduction="sum"))
     return total / len(rows)
-
-
-def _digest(config: PhotoTransfer, run: str) -> str:
-    text = json.dumps([asdict(config), run], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]

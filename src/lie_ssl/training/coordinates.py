@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.frames.pairs import seen_instances
+from lie_ssl.frames.shards import write_whole
 from lie_ssl.methods.features import embed_frames
 from lie_ssl.methods.pair_model import PairModel
 from lie_ssl.training.config import PretrainConfig, kinds_of
@@ -39,9 +40,8 @@ def store_coordinates(folder: Path, model: PairModel, frames: FrameSet, config: 
         delta = torch.from_numpy(batch.delta)
         ts.append(model.operator.infer(z, z_next, delta.to(device)).cpu())
         deltas.append(delta)
-    temporary = folder / f".{COORDINATES}.part"
-    save_file({"t": torch.cat(ts)[:MOST].contiguous(), "delta": torch.cat(deltas)[:MOST].contiguous()}, temporary)
-    temporary.replace(folder / COORDINATES)
+    tensors = {"t": torch.cat(ts)[:MOST].contiguous(), "delta": torch.cat(deltas)[:MOST].contiguous()}
+    write_whole(folder / COORDINATES, [save(tensors)])
 
 
 def read_coordinates(folder: Path) -> tuple[Tensor, Tensor]:

@@ -12,7 +12,7 @@ import numpy as np
 import timm
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from lie_ssl.errors import UserError
@@ -49,9 +49,10 @@ def export_run(run: Path | str, out: Path | str, to: Format = "safetensors", whi
     temporary = out.with_name(f".{out.name}.part{out.suffix}")
     try:
         if to == "safetensors":
-            save_file(contiguous(loaded.encoder.state_dict()), temporary, metadata={KEY: json.dumps(settings(loaded))})
+            stated = {KEY: json.dumps(settings(loaded))}
+            write_whole(temporary, [save(contiguous(loaded.encoder.state_dict()), metadata=stated)])
         elif to == "timm":
-            save_file(contiguous(loaded.encoder.body.state_dict()), temporary)
+            write_whole(temporary, [save(contiguous(loaded.encoder.body.state_dict()))])
         else:
             write_onnx(loaded, temporary)
         temporary.replace(out)

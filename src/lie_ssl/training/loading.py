@@ -27,6 +27,7 @@ from lie_ssl.training.model import build_model
 
 Which = Literal["last", "best"]
 WEIGHTS = "model.safetensors"  # of a saved model's folder
+SLACK = 0.01  # how far floats may lie outside of 0 to 1, as they do after resampling
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +39,14 @@ class Loaded:
     config: PretrainConfig | None = None
     card: dict[str, Any] | None = None
     model: PairModel | None = None
+    factors: tuple[str, ...] = ()  # kinds of pose that are columns of delta of their own
 
     @torch.no_grad()
     def embed(self, images: Any, batch: int = 256) -> Tensor:
-        """Pictures -> (N, M). Takes PIL pictures, uint8 arrays (N, H, W, C) or (H, W, C), tensors (N, C, H, W) in
-        [0, 1] or uint8, paths of picture files, lists of these, and folders (see :func:`picture_files`); pictures of
-        another size are scaled, and colours become grey (or grey three channels) where the encoder wants it."""
+        """Pictures -> (N, M). Takes PIL pictures, uint8 arrays (N, H, W, C), (H, W, C) or grey (N, H, W), tensors
+        (N, C, H, W) in [0, 1] or uint8, paths of picture files, lists of these, and folders (see
+        :func:`picture_files`). Pictures of another size are scaled and fitted whole into the square, with the colour of
+        their corner around them; colours become grey (or grey three channels) where the encoder wants it."""
         pictures = as_tensor(images, self.encoder.image_size, self.encoder.channels)
         device = next(self.encoder.parameters()).device
         parts = [self.encoder(to_float(part, device)).cpu() for part in pictures.split(batch)]
@@ -86,7 +89,7 @@ def load(run: Path | str, which: Which = "last") -> Loaded:
             f"the checkpoint in {path} does not fit its config: {str(error).splitlines()[-1].strip()}"
         ) from error
     model.eval()
-    return Loaded(model.method.encoder, model.operator, config, card, model)
+    return Loaded(model.method.encoder, model.operator, config, card, model, tuple(card["factors"]))
 
 
 def _load_file(path: Path) -> Loaded:
@@ -130,10 +133,16 @@ def as_tensor(images: Any, size: int, channels: int) -> Tensor:
     """Pictures of any usual kind -> (N, C, size, size)."""
     if isinstance(images, (str, Path)):
         images = picture_files(images)
+    if isinstance(images, np.ndarray) and images.dtype.kind in "UO":  # file names, or pictures of PIL
+        images = images.tolist()
     if isinstance(images, Tensor):
-        batch = images[None] if images.ndim == 3 else images
+        batch = images
+        if images.ndim == 3:
+            batch = images[None] if images.shape[0] in (1, 3) else images[:, None]
     elif isinstance(images, np.ndarray):
-        array = images[None] if images.ndim == 3 else images
+        array = images
+        if images.ndim == 3:
+            array = images[None] if images.shape[-1] in (1, 3) else images[..., None]
         if array.ndim != 4 or array.dtype != np.uint8:
             raise UserError(f"an array of pictures is uint8 and (N, H, W, C), not {array.dtype} {array.shape}")
         batch = to_tensor(array.copy())
@@ -148,7 +157,22 @@ def as_tensor(images: Any, size: int, channels: int) -> Tensor:
         batch = batch.expand(-1, 3, -1, -1) if channels == 3 else _grey(batch)
     if batch.ndim != 4 or batch.shape[1] != channels:
         raise UserError(f"the encoder takes pictures of {channels} channels, not a batch of {tuple(batch.shape)}")
+    if batch.is_floating_point() and batch.numel() and not (batch.min() >= -SLACK and batch.max() <= 1 + SLACK):
+        low, high = float(batch.min()), float(batch.max())
+        raise UserError(f"pictures of floats lie in 0 to 1, not in {low:.3g} to {high:.3g}; scale them, or give uint8")
+    if batch.shape[2] != batch.shape[3]:
+        batch = _padded(batch)
     if batch.shape[2:] != (size, size):
         scaled = torch.nn.functional.interpolate(to_float(batch), (size, size), mode="bicubic", antialias=True)
         batch = scaled.clamp(0, 1)
     return batch
+
+
+def _padded(batch: Tensor) -> Tensor:
+    """(N, C, H, W) -> (N, C, S, S), S the longer side; the rest takes the colour of each picture's corner."""
+    height, width = batch.shape[2:]
+    side = max(height, width)
+    page = batch[:, :, :1, :1].repeat(1, 1, side, side)
+    top, left = (side - height) // 2, (side - width) // 2
+    page[:, :, top : top + height, left : left + width] = batch
+    return page

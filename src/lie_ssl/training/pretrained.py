@@ -31,6 +31,8 @@ def save_pretrained(loaded: Loaded, folder: Path | str) -> Path:
     if loaded.config is None or loaded.card is None:
         raise UserError("only a run can be saved, and this is an encoder alone; load the run's folder")
     folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file; choose another folder")
     strangers = [p.name for p in folder.iterdir() if p.name not in (CONFIG, WEIGHTS, CARD)] if folder.is_dir() else []
     if strangers:
         raise UserError(f"{folder} holds other files ({', '.join(sorted(strangers)[:3])}); choose another folder")
@@ -77,7 +79,7 @@ def from_pretrained(folder: Path | str) -> Loaded:
         raise UserError(f"cannot read {folder / WEIGHTS}: {error}; save or copy the model again") from error
     except RuntimeError as error:
         raise UserError(f"{folder / WEIGHTS} does not fit {CONFIG}: {str(error).splitlines()[-1].strip()}") from error
-    return Loaded(encoder, operator)
+    return Loaded(encoder, operator, factors=tuple(config["factors"]))
 
 
 def read_config(folder: Path) -> dict[str, Any]:
