@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,15 +40,15 @@ def measure_gaps(encoders: Sequence[NamedEncoder], data: Path | str, out: Path |
     check_labels(frames)
     check_same_data(out, frames)
     parts: dict[str, list[pd.DataFrame]] = {name: [] for name in TABLES}
-    earlier = out / MODELS
-    if earlier.exists():
-        table = pd.read_csv(earlier, keep_default_na=False)
-        for row in table[~table["model"].isin([e.name for e in encoders])].to_dict("records"):
-            rows.append({str(key): value for key, value in row.items()})
-            if row["measured"]:
-                results, _ = read_results(out / row["model"])
-                for name, tables in parts.items():
-                    tables.append(getattr(results, name))
+    asked = [e.name for e in encoders]
+    if (out / MODELS).exists():
+        table = pd.read_csv(out / MODELS, keep_default_na=False)
+        kept = table[~table["model"].isin(asked)].to_dict("records")
+        rows += [{str(key): value for key, value in row.items()} for row in kept]
+    for name, tables in parts.items():
+        if (out / f"{name}.csv").exists():
+            table = pd.read_csv(out / f"{name}.csv")
+            tables += [own for model, own in table.groupby("method", sort=False) if model not in asked]
     for each in encoders:
         words = ""
         try:
@@ -72,7 +73,7 @@ def measure_gaps(encoders: Sequence[NamedEncoder], data: Path | str, out: Path |
 def check_same_data(out: Path, frames: FrameSet) -> None:
     """Refuses a folder with results on another data set, which would stand beside these."""
     for card in sorted(out.glob(f"*/{CARD}")):
-        if read_results(card.parent)[1]["data"]["card_hash"] != frames.card["card_hash"]:
+        if json.loads(card.read_text())["data"]["card_hash"] != frames.card["card_hash"]:
             raise UserError(
                 f"{card.parent} was measured on another data set than {frames.folder}; choose another --out"
             )
