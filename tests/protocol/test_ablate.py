@@ -99,6 +99,11 @@ def test_a_whole_ablation_goes_on_where_it_was_killed(
     assert not table.loc[table["ablation"].isin(["full", "commuting"]), "drop"].any()
     sizes = table.groupby("ablation").size()
     assert sizes.nunique() == 1
+    operators = pd.read_csv(out / "ablation_equivariance.csv")
+    assert list(operators.columns[:6]) == ["method", "ablation", "poses", "instances", "part", "seed"]
+    assert set(operators["ablation"]) == {"full", "mlp", "commuting"}
+    assert operators["mrr_transfer"].notna().any()
+    assert not operators.duplicated(["ablation", "poses", "instances", "part"]).any()
     assert lie_ssl.load(out / "runs" / "mlp_0").operator.action == "mlp"  # type: ignore[union-attr]
     assert not (out / "runs" / "commuting_0").exists()  # the full model's run serves
 

@@ -8,7 +8,13 @@ import pytest
 from lie_ssl.report.findings import plain_sentences
 from lie_ssl.report.formats import to_markdown
 from lie_ssl.report.gathering import Material
-from lie_ssl.report.headline import headline_accuracy, headline_operator, headline_tables, operator_gain
+from lie_ssl.report.headline import (
+    ablation_operator,
+    headline_accuracy,
+    headline_operator,
+    headline_tables,
+    operator_gain,
+)
 from tests.report import long_tables
 
 ARMS = (("mae", "base", 0.0), ("mae", "frames", 6.0), ("mae", "lie", 10.0), ("mae", "lie_off", 7.0))
@@ -33,6 +39,14 @@ def test_the_operator_on_unknown_objects() -> None:
     assert row.name == "MAE Lie"
     assert [c.mean for c in row.cells] == pytest.approx([0.8, 0.7, 0.2, 0.8])
     assert "0.80 ± 0.00" in to_markdown(table)
+
+
+def test_the_operators_of_an_ablation_stand_in_its_order() -> None:
+    own = long_tables.equivariance().drop(columns="arm")
+    (table,) = ablation_operator(pd.concat([own.assign(ablation=name) for name in ("full", "mlp", "identity")]))
+    assert [row.name for row in table.rows] == ["MAE Lie, full", "MAE Lie, mlp", "MAE Lie, identity"]
+    assert [c.mean for c in table.rows[1].cells] == pytest.approx([0.8, 0.7, 0.2, 0.8])
+    assert ablation_operator(pd.DataFrame()) == []
 
 
 def test_tables_are_left_out_without_numbers() -> None:

@@ -33,7 +33,7 @@ def report(
     from lie_ssl.report.findings import findings
     from lie_ssl.report.formats import to_rich, write_tables
     from lie_ssl.report.gathering import gather, write_rows
-    from lie_ssl.report.headline import headline_tables, operator_gain
+    from lie_ssl.report.headline import ablation_operator, headline_tables, operator_gain
     from lie_ssl.report.page import write_page
     from lie_ssl.report.tables import accuracy_tables, all_tables
 
@@ -51,6 +51,7 @@ def report(
 
         tables = all_tables(material.accuracy, material.equivariance, material.ablation)
         tables += headline_tables(material.accuracy, material.equivariance)
+        tables += ablation_operator(material.ablation_equivariance)
         written = write_tables(tables, files / "tables")
         if material.evaluated:  # collected tables have their rows in one place already
             written += write_rows(material, files / "rows")

@@ -1,6 +1,7 @@
 """Ablations: what a full model loses when one of its parts is taken away.
 
-`ablation.csv` has one row a measurement; `ablation.json` beside it says which config each variant's rows come from.
+`ablation.csv` has one row a measurement, `ablation_equivariance.csv` says what each variant's operator does, and
+`ablation.json` beside them which config each variant's rows come from.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.frames.lock import folder_lock
 from lie_ssl.frames.shards import write_whole
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
-from lie_ssl.protocol.results import write_table
+from lie_ssl.protocol.results import EQUIVARIANCE_KEYS, write_table
 from lie_ssl.protocol.unit import Pace, train_and_evaluate, unit_digest
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.keeper import Watcher
@@ -25,9 +26,10 @@ from lie_ssl.training.keeper import Watcher
 Change = Callable[[PretrainConfig], PretrainConfig]
 
 FULL = "full"
-TABLE, SOURCES = "ablation.csv", "ablation.json"
+TABLE, OPERATOR, SOURCES = "ablation.csv", "ablation_equivariance.csv", "ablation.json"
 CELL = ["method", "phase", "diverse", "poses", "setting", "seed"]
 COLUMNS = ["method", "ablation", *CELL[1:], "top1", "drop"]
+OPERATOR_KEYS = [k if k != "arm" else "ablation" for k in EQUIVARIANCE_KEYS]
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def ablate(
 
 def _ablate(variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, watcher: Watcher) -> pd.DataFrame:
     sources = _sources(out, variants)
-    tables = [pd.read_csv(out / TABLE)] if sources else []
+    accuracy, operator = ([pd.read_csv(out / name)] if sources else [] for name in (TABLE, OPERATOR))
     todo = [v for v in variants if v.key not in sources]
     if len(todo) < len(variants):
         watcher.say(f"{len(variants) - len(todo)} of {len(variants)} are done already")
@@ -74,12 +76,15 @@ def _ablate(variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, 
                 raise UserError(f"the full model cannot run, so that nothing can be compared: {error}") from error
             watcher.say(f"{variant.key} cannot run: {error}; {pace.step()}")
             continue
-        tables = [with_drops(pd.concat([*tables, _rows(results, variant)], ignore_index=True))]
-        write_table(out / TABLE, tables[0])
+        rows = results.accuracy.assign(ablation=variant.name, drop=0.0)[COLUMNS]
+        accuracy = [with_drops(pd.concat([*accuracy, rows], ignore_index=True))]
+        operator = [_operators([*operator, results.equivariance.assign(ablation=variant.name)])]
+        write_table(out / TABLE, accuracy[0])
+        write_table(out / OPERATOR, operator[0])
         sources[variant.key] = variant.digest
         write_whole(out / SOURCES, [json.dumps(sources, indent=1).encode()])
         watcher.say(f"{variant.key} is done: {pace.step()}")
-    return tables[0]
+    return accuracy[0]
 
 
 def with_drops(table: pd.DataFrame) -> pd.DataFrame:
@@ -88,6 +93,13 @@ def with_drops(table: pd.DataFrame) -> pd.DataFrame:
     full = table[table["ablation"] == FULL].set_index(CELL)["top1"]
     cells = pd.MultiIndex.from_frame(table[CELL])
     return table.assign(drop=full.reindex(cells).to_numpy() - table["top1"].to_numpy())[COLUMNS]
+
+
+def _operators(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """What the operators do, variant by variant; the last row of the same measurement counts."""
+    table = pd.concat(tables, ignore_index=True).drop(columns="arm", errors="ignore")
+    table = table.drop_duplicates(OPERATOR_KEYS, keep="last")
+    return table[[*OPERATOR_KEYS, *(c for c in table.columns if c not in OPERATOR_KEYS)]]
 
 
 def _variants(
@@ -111,7 +123,7 @@ def _variants(
 def _sources(out: Path, variants: Sequence[Variant]) -> dict[str, str]:
     """Which variants the table holds already; refuses a folder with other settings."""
     path = out / SOURCES
-    if not path.exists() or not (out / TABLE).exists():
+    if not all((out / name).exists() for name in (TABLE, OPERATOR, SOURCES)):
         return {}
     try:
         sources: dict[str, str] = json.loads(path.read_text())
@@ -133,7 +145,3 @@ def _results(
     run = out / "runs" / f"{variant.name}_{variant.config.seed}"
     watcher.say(f"training and evaluating {run}")
     return train_and_evaluate(variant.config, evaluation, run, watcher)
-
-
-def _rows(results: Results, variant: Variant) -> pd.DataFrame:
-    return results.accuracy.assign(ablation=variant.name, drop=0.0)[COLUMNS]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,20 @@ import pandas as pd
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.card import CARD
+from lie_ssl.protocol.ablate import COLUMNS as ABLATION_COLUMNS
+from lie_ssl.protocol.ablate import OPERATOR_KEYS
+from lie_ssl.protocol.ablate import TABLE as ABLATION
 from lie_ssl.protocol.results import ACCURACY_KEYS, EQUIVARIANCE_KEYS, read_results, write_table
 from lie_ssl.report.names import Arm
 from lie_ssl.training.folder import CONFIG
 
-ACCURACY, ABLATION = "accuracy.csv", "ablation.csv"
+ACCURACY = "accuracy.csv"
 COLUMNS = {
     "accuracy": [*ACCURACY_KEYS, "top1"],
     "curve": [*ACCURACY_KEYS, "angle", "frames", "top1"],
     "equivariance": EQUIVARIANCE_KEYS,
-    "ablation": ["method", "ablation", "phase", "diverse", "poses", "setting", "seed", "top1", "drop"],
+    "ablation": ABLATION_COLUMNS,
+    "ablation_equivariance": OPERATOR_KEYS,
 }
 
 
@@ -57,6 +61,7 @@ class Material:
     ablation: pd.DataFrame
     evaluated: tuple[Evaluated, ...]
     notes: tuple[str, ...]  # sentences about what makes the numbers less comparable
+    ablation_equivariance: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def gather(sources: Sequence[Path]) -> Material:
@@ -71,7 +76,7 @@ def gather(sources: Sequence[Path]) -> Material:
         if (folder / CARD).exists() or not any((folder / name).exists() for name in (ACCURACY, ABLATION)):
             results, card = read_results(folder)
             evaluated.append(Evaluated(folder, card, results.predictions, _run(folder)))
-            tables = {name: getattr(results, name) for name in parts if name != "ablation"}
+            tables = {name: getattr(results, name) for name in parts if not name.startswith("ablation")}
         else:
             tables = {name: _read(folder / f"{name}.csv") for name in parts if (folder / f"{name}.csv").exists()}
         for name, table in tables.items():
@@ -122,7 +127,7 @@ def _joined(parts: list[pd.DataFrame], name: str) -> pd.DataFrame:
     twice = table[table.duplicated(keys)]
     if len(twice):
         first = twice.iloc[0]
-        what = " ".join(str(first[k]) for k in ("method", "ablation" if name == "ablation" else "arm"))
+        what = " ".join(str(first[k]) for k in ("method", "ablation" if name.startswith("ablation") else "arm"))
         raise UserError(
             f"{name}.csv has two numbers for {what} with seed {first['seed']}; name each evaluation once, and "
             "evaluations of one data set and recipe only"

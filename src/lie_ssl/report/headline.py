@@ -3,6 +3,8 @@ what the operator does."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from lie_ssl.report.names import ARM_KEYS, arms_of, in_order, method_name, poses_name
@@ -43,16 +45,39 @@ def headline_accuracy(accuracy: pd.DataFrame) -> Table:
 
 def headline_operator(equivariance: pd.DataFrame) -> Table:
     """Retrieval of the true frame of unknown objects by the moved part of the embedding."""
-    own = equivariance[(equivariance["instances"] == "unknown") & (equivariance["part"] == "moved")].assign(option=1)
-    kinds = in_order(own["poses"], ())
-    found = {name: lookup(over_seeds(own, [*ARM_KEYS, "poses"], name), digits=2) for name in OPERATOR}
-    rows = tuple(
-        Row(arm.name, tuple(found[name](*arm, kind) for kind in kinds for name in OPERATOR), method_name(arm.method))
-        for arm in arms_of(own)
-    )
-    groups = tuple((poses_name(kind), tuple(OPERATOR.values())) for kind in kinds)
+    own = _moved(equivariance)
+    rows = [(arm.name, tuple(arm), arm.method) for arm in arms_of(own)]
     title = f"The moved embedding of unknown objects, {_seeds(own)}"
-    return Table("headline_operator", title, "", groups, rows)
+    return _operator_table("headline_operator", title, own, ARM_KEYS, rows)
+
+
+def ablation_operator(equivariance: pd.DataFrame) -> list[Table]:
+    """The same for the variants of an ablation; none without them."""
+    if equivariance.empty:
+        return []
+    own = _moved(equivariance)
+    names = own[["method", "ablation"]].drop_duplicates().itertuples(index=False)
+    rows = [(f"{method_name(method)} Lie, {name}", (method, name), method) for method, name in names]
+    title = "Ablations: the moved embedding of unknown objects"
+    return [_operator_table("ablation_operator", title, own, ["method", "ablation"], rows)]
+
+
+def _moved(equivariance: pd.DataFrame) -> pd.DataFrame:
+    return equivariance[(equivariance["instances"] == "unknown") & (equivariance["part"] == "moved")].assign(option=1)
+
+
+def _operator_table(
+    name: str, title: str, own: pd.DataFrame, keys: list[str], rows: Sequence[tuple[str, tuple[object, ...], str]]
+) -> Table:
+    """Rows are a name, the values of the keys and the method."""
+    kinds = in_order(own["poses"], ())
+    found = {each: lookup(over_seeds(own, [*keys, "poses"], each), digits=2) for each in OPERATOR}
+    groups = tuple((poses_name(kind), tuple(OPERATOR.values())) for kind in kinds)
+    cells = [tuple(found[each](*key, kind) for kind in kinds for each in OPERATOR) for _, key, _ in rows]
+    return Table(name, title, "", groups, tuple(
+        Row(label, own_cells, method_name(method))
+        for (label, _, method), own_cells in zip(rows, cells, strict=True)
+    ))  # fmt: skip
 
 
 def _seeds(table: pd.DataFrame) -> str:

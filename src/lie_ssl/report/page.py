@@ -15,6 +15,7 @@ from lie_ssl.report import texts
 from lie_ssl.report.findings import findings
 from lie_ssl.report.formats import to_html
 from lie_ssl.report.gathering import Evaluated, Material
+from lie_ssl.report.headline import ablation_operator
 from lie_ssl.report.orbits import eigenvalues, orbit_of
 from lie_ssl.report.pictures import Disagreement, Picture, disagreement, find_frames, pairs
 from lie_ssl.report.plots import Plot, accuracy_plot, angle_plot, gap_plot, orbit_plot, spectrum_plot
@@ -105,7 +106,9 @@ class Page:
     def _ablations(self) -> str:
         if self.material.ablation.empty:
             return why("There is no ablation.csv among what was given.")
-        return tables(ablation_tables(self.material.ablation))
+        return tables(
+            [*ablation_tables(self.material.ablation), *ablation_operator(self.material.ablation_equivariance)]
+        )
 
     def _pictures(self) -> str:
         found = pairs(self.material.evaluated)
