@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 SMALL = ROOT / "results" / "small"
 
 
-@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("number", [0, 1, 2])
 def test_main_tables(number: int) -> None:
     table = headline_tables(pd.read_csv(SMALL / "accuracy.csv"), pd.read_csv(SMALL / "equivariance.csv"))[number]
     stored = (SMALL / "tables" / f"{table.name}.md").read_text()

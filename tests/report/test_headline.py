@@ -11,6 +11,7 @@ from lie_ssl.report.gathering import Material
 from lie_ssl.report.headline import (
     ablation_operator,
     headline_accuracy,
+    headline_gains,
     headline_operator,
     headline_tables,
     operator_gain,
@@ -51,8 +52,8 @@ def test_the_operators_of_an_ablation_stand_in_its_order() -> None:
 
 def test_tables_are_left_out_without_numbers() -> None:
     tables = headline_tables(long_tables.accuracy(), long_tables.equivariance())
-    assert [t.name for t in tables] == ["headline_accuracy", "headline_operator"]
-    assert [t.name for t in headline_tables(long_tables.accuracy(), pd.DataFrame())] == ["headline_accuracy"]
+    assert [t.name for t in tables] == ["headline_accuracy", "headline_gains", "headline_operator"]
+    assert [t.name for t in headline_tables(long_tables.accuracy(ARMS[:2]), pd.DataFrame())] == ["headline_accuracy"]
     assert headline_tables(pd.DataFrame(), long_tables.equivariance()) == []
 
 
@@ -63,6 +64,14 @@ def test_gains_are_differences_seed_by_seed() -> None:
         own = gains.loc[(other, "known_new", "3d", 5.0)]
         assert (own["mean"], own["error"], own["seeds"]) == (gain, 0.0, 3)
     assert operator_gain(long_tables.accuracy((("mae", "base", 0.0),))).empty
+
+
+def test_gains_in_a_table() -> None:
+    table = headline_gains(operator_gain(long_tables.accuracy(ARMS)))
+    assert [row.name for row in table.rows] == [f"MAE Lie minus MAE{end}" for end in ("", " Frames", " Lie off")]
+    assert [c.mean for c in table.rows[1].cells] == [4.0] * 8  # 2 settings x 2 proportions x 2 kinds of pose
+    assert table.columns[0] == ("known object, new pose", "5 %, 2D")
+    assert "| MAE Lie minus MAE Lie off | 3.0 ± 0.0 |" in to_markdown(table)
 
 
 def test_three_plain_sentences() -> None:

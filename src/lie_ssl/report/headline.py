@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from lie_ssl.report.names import ARM_KEYS, arms_of, in_order, method_name, poses_name
+from lie_ssl.report.names import ARM_KEYS, METHODS, Arm, arms_of, in_order, method_name, poses_name
 from lie_ssl.report.summary import over_seeds
 from lie_ssl.report.tables import Row, Table, lookup
 
@@ -17,14 +17,17 @@ CELLS = [
     ("finetune", "known_new", "finetuned, known object, new pose"),
     ("finetune", "unknown_diverse", "finetuned, unknown object"),
 ]
+AGAINST = ("base", "frames", "lie_off")
 OPERATOR = {"mrr": "MRR", "mrr_transfer": "other's t", "mrr_identity": "not moved", "relative_error": "rel. error"}
 
 
 def headline_tables(accuracy: pd.DataFrame, equivariance: pd.DataFrame) -> list[Table]:
-    """Top-1 accuracy at the largest proportion in both kinds of pose, and what the operator does to unknown objects."""
+    """Top-1 accuracy at the largest proportion in both kinds of pose, what X Lie gains, and what the operator does."""
     if accuracy.empty:
         return []
     tables = [headline_accuracy(accuracy)]
+    if len(gains := operator_gain(accuracy[accuracy["phase"] == "linear"])):
+        tables.append(headline_gains(gains))
     return tables if equivariance.empty else [*tables, headline_operator(equivariance)]
 
 
@@ -41,6 +44,24 @@ def headline_accuracy(accuracy: pd.DataFrame) -> Table:
     title = f"Top-1 accuracy in %, {largest:g} % of the instances diverse, {_seeds(own)}"
     groups = tuple((name, tuple(k.upper() for k in kinds)) for _, _, name in measured)
     return Table("headline_accuracy", title, "", groups, rows)
+
+
+def headline_gains(gains: pd.DataFrame) -> Table:
+    """X Lie minus X, X Frames and X Lie off with a linear classifier, at the smallest and the largest proportion."""
+    kinds = in_order(gains["poses"], ())
+    shares = sorted({gains["diverse"].min(), gains["diverse"].max()})
+    found = lookup(gains[["method", "against", "setting", "diverse", "poses", "mean", "error"]])
+    settings = [(setting, name.removeprefix("linear, ")) for phase, setting, name in CELLS if phase == "linear"]
+    columns = [(setting, share, kind) for setting, _ in settings for share in shares for kind in kinds]
+    rows = []
+    for method in in_order(gains["method"], METHODS):
+        for other in in_order(gains.loc[gains["method"] == method, "against"], AGAINST):
+            cells = tuple(found(method, other, *column) for column in columns)
+            name = f"{Arm(method, 'lie').name} minus {Arm(method, other).name}"
+            rows.append(Row(name, cells, method_name(method)))
+    headings = tuple(f"{share:g} %, {kind.upper()}" for share in shares for kind in kinds)
+    title = "What X Lie gains, in points: linear, by the share of diverse instances; paired by seed"
+    return Table("headline_gains", title, "", tuple((name, headings) for _, name in settings), tuple(rows))
 
 
 def headline_operator(equivariance: pd.DataFrame) -> Table:
@@ -92,7 +113,7 @@ def operator_gain(accuracy: pd.DataFrame) -> pd.DataFrame:
     keys = ["method", "phase", "diverse", "poses", "setting"]
     wide = accuracy[accuracy["option"] == 1].pivot_table(index=[*keys, "seed"], columns="arm", values="top1")
     parts = []
-    for other in ("base", "frames", "lie_off"):
+    for other in AGAINST:
         if other in wide and "lie" in wide:
             difference = (wide["lie"] - wide[other]).dropna().rename("points").reset_index()
             parts.append(over_seeds(difference, keys, "points").assign(against=other))
