@@ -135,13 +135,16 @@ class Step:
 
     def __init__(self, config: PretrainConfig, size: int) -> None:
         self.config = config
-        self.model = build_model(config, size, channels=3).train()
+        factors = ("2d", "3d") if config.objective.by_kind else ("pose",)
+        self.model = build_model(config, size, 3, factors).train()
         self.optimiser = build_optimiser(self.model, config.optim)
         batch = config.optim.batch
         random = torch.Generator().manual_seed(0)
         self.x, self.x_next = (pictures(batch, size, random) for _ in range(2))
-        self.delta = torch.rand(batch, 1, generator=random)
-        self.paired = torch.arange(batch) % 2 == 0
+        rows = torch.arange(batch)
+        self.paired = rows % 2 == 0
+        self.delta = torch.zeros(batch, len(factors))  # every row moves in one factor
+        self.delta[rows, rows // 2 % len(factors)] = torch.rand(batch, generator=random)
         self.count = 0
 
     def __call__(self) -> None:
