@@ -37,10 +37,12 @@ def command(frames: FrameSet, out: Path, *only: str) -> list[str]:
 def test_every_variant_is_another_config_and_changes_what_it_says() -> None:
     full = pretrain_recipe("small", "mae", "lie")
     made = {name: change(full).objective for name, change in ABLATIONS.items()}
-    same = [name for name, change in ABLATIONS.items() if change(full) == full]
-    assert same == ["commuting"]  # which the full model has
-    digests = {change(full).digest() for name, change in ABLATIONS.items() if name != "commuting"}
-    assert len(digests) == len(ABLATIONS) - 1
+    digests = {change(full).digest() for change in ABLATIONS.values()} | {full.digest()}
+    assert len(digests) == len(ABLATIONS) + 1
+    rates = {name: change(full).optim.operator_lr for name, change in ABLATIONS.items()}
+    learned = {"mlp", "random_start", "general", "skew", "block", "low_rank", "fast_operator", "sees_pair_8"}
+    assert {rates[name] for name in learned} == {1.0}  # what does not start as a rotation has to learn
+    assert (rates["frozen_operator"], rates["identity"]) == (0.0, full.optim.operator_lr)
     assert (made["no_ssl"].ssl, made["no_euclidean"].euclidean, made["no_invariant"].invariant) == (0.0, 0.0, 0.0)
     assert (made["no_fixed"].operator.fixed, made["no_fixed"].invariant) == (0, 0.0)
     assert (made["sees_pair_8"].operator.generators, made["sees_pair_8"].operator.sees) == ((8,), ("pair",))
@@ -70,6 +72,7 @@ def test_a_whole_ablation_goes_on_where_it_was_killed(
     tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"
+    monkeypatch.setitem(ABLATIONS, "same", lambda config: config)
     whole = ablate.train_and_evaluate
 
     def killed(config: object, evaluation: object, run: Path, watcher: object) -> object:
@@ -79,7 +82,7 @@ def test_a_whole_ablation_goes_on_where_it_was_killed(
 
     monkeypatch.setattr(ablate, "train_and_evaluate", killed)
     with pytest.raises(SystemExit) as stop:
-        main(command(tiny, out, "mlp", "commuting", "sees_pair_1"))
+        main(command(tiny, out, "mlp", "same", "sees_pair_1"))
     assert stop.value.code == 130
     assert set(pd.read_csv(out / "ablation.csv")["ablation"]) == {"full"}
     capsys.readouterr()
@@ -87,25 +90,25 @@ def test_a_whole_ablation_goes_on_where_it_was_killed(
     monkeypatch.setattr(ablate, "train_and_evaluate", whole)
     # Blocks of five do not fill the 24 dimensions of a share.
     monkeypatch.setitem(ABLATIONS, "block", lambda c: _with_blocks(ABLATIONS["random_start"](c)))
-    main(command(tiny, out, "mlp", "commuting", "block"))
+    main(command(tiny, out, "mlp", "same", "block"))
     said = capsys.readouterr().out
     assert "1 of 4 are done already" in said
     assert "block/0 cannot run: objective.operator does not fit an embedding of 128: blocks of 5" in said
     table = pd.read_csv(out / "ablation.csv")
     assert list(table.columns) == COLUMNS
-    assert set(table["ablation"]) == {"full", "mlp", "commuting"}
+    assert set(table["ablation"]) == {"full", "mlp", "same"}
     assert set(table["diverse"]) == {25, 50}
     assert set(table["phase"]) == {"linear", "knn"}
-    assert not table.loc[table["ablation"].isin(["full", "commuting"]), "drop"].any()
+    assert not table.loc[table["ablation"].isin(["full", "same"]), "drop"].any()
     sizes = table.groupby("ablation").size()
     assert sizes.nunique() == 1
     operators = pd.read_csv(out / "ablation_equivariance.csv")
     assert list(operators.columns[:6]) == ["method", "ablation", "poses", "instances", "part", "seed"]
-    assert set(operators["ablation"]) == {"full", "mlp", "commuting"}
+    assert set(operators["ablation"]) == {"full", "mlp", "same"}
     assert operators["mrr_transfer"].notna().any()
     assert not operators.duplicated(["ablation", "poses", "instances", "part"]).any()
     assert lie_ssl.load(out / "runs" / "mlp_0").operator.action == "mlp"  # type: ignore[union-attr]
-    assert not (out / "runs" / "commuting_0").exists()  # the full model's run serves
+    assert not (out / "runs" / "same_0").exists()  # the full model's run serves
 
     monkeypatch.setattr(ablate, "train_and_evaluate", None)  # any call would fail
     before = (out / "ablation.csv").read_bytes()
@@ -116,7 +119,11 @@ def test_a_whole_ablation_goes_on_where_it_was_killed(
         main([*command(tiny, out, "mlp"), "--optim.lr", "0.5"])
     assert stop.value.code == 2
     assert "holds another ablation" in capsys.readouterr().err
-    assert json.loads((out / "ablation.json").read_text()).keys() == {"full/0", "mlp/0", "commuting/0"}
+    assert json.loads((out / "ablation.json").read_text()).keys() == {"full/0", "mlp/0", "same/0"}
+    (out / "ablation_equivariance.csv").unlink()
+    with pytest.raises(SystemExit):
+        main(command(tiny, out, "mlp"))
+    assert "has no ablation_equivariance.csv; remove" in capsys.readouterr().err
     monkeypatch.setattr(ablate, "train_and_evaluate", whole)
     with pytest.raises(SystemExit) as stop:
         main([*command(tiny, tmp_path / "no", "mlp"), "--start", "nowhere"])

@@ -15,7 +15,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames.lock import try_lock
 from lie_ssl.protocol import grid
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
-from lie_ssl.protocol.grid import KEYS, Recipe, Unit, done_units, run_units
+from lie_ssl.protocol.grid import TABLES, UNIT_KEYS, Recipe, Unit, done_units, run_units
 from lie_ssl.training.config import PretrainConfig
 from tests.conftest import tiny_config
 from tests.gloo import run_in_processes
@@ -29,7 +29,7 @@ def tiny_recipe(**changes: Any) -> Recipe:
 
 
 class Worker:
-    """Stands in for training and evaluation: notes what it is given, and makes tables of one row."""
+    """Stands in for training and evaluation: notes what it is given, and makes tables of a few rows."""
 
     def __init__(self, seconds: float = 0.0, fails: str = "") -> None:
         self.seconds, self.fails = seconds, fails
@@ -41,7 +41,8 @@ class Worker:
         if run.name == self.fails:
             raise UserError("it cannot be")
         values = {"method": config.method.name, "arm": config.arm, "seed": config.seed}
-        tables = {name: pd.DataFrame([dict.fromkeys(keys, 0) | values]) for name, keys in KEYS.items()}
+        shares = evaluation.proportions  # one row for each
+        tables = {name: pd.DataFrame([values | {"diverse": share} for share in shares]) for name in TABLES}
         (run / "evaluation").mkdir(parents=True, exist_ok=True)
         (run / "evaluation" / "card.json").write_text(f'"{run.name}"')
         return Results(**tables, predictions=pd.DataFrame())
@@ -70,10 +71,10 @@ def test_two_processes_do_every_unit_once(tmp_path: Path) -> None:
     names = ["_".join(u.words) for u in tiny_recipe().units]
     assert sorted(done[0] + done[1]) == sorted(names)
     assert min(len(part) for part in done) > 0  # both had work
-    for name, keys in KEYS.items():
+    for name in TABLES:
         table = pd.read_csv(tmp_path / "out" / f"{name}.csv")
-        assert len(table) == len(names)
-        assert not table.duplicated(keys).any()
+        assert len(table) == 3 * len(names)
+        assert not table.duplicated([*UNIT_KEYS, "diverse"]).any()
     assert {p.read_text() for p in (tmp_path / "out" / "cards").iterdir()} == {f'"{name}"' for name in names}
     assert done_units(tmp_path / "out", tiny_recipe()) == {u.name for u in tiny_recipe().units}
     assert not list(tmp_path.rglob(".lock"))
@@ -89,11 +90,30 @@ def test_what_another_process_is_at_is_left_to_it(tmp_path: Path) -> None:
     assert "mae/literal/0 is another process' work: 2 of 6" in " ".join(said)
     assert len(worker.done) == 5
     assert "mae_literal_0" not in worker.done
+    assert sum("mae/literal/0" in text for text in said) == 2  # it was looked at again in the end
     again = Worker()
     said, _ = work(tmp_path, recipe, again)
     assert said[0] == "5 of 6 units are done already"
     assert again.done == ["mae_literal_0"]
     assert done_units(tmp_path / "out", recipe) == {u.name for u in recipe.units}
+
+
+def test_the_unit_of_a_process_that_was_killed_is_taken_over(tmp_path: Path) -> None:
+    recipe, place = tiny_recipe(), tmp_path / "work" / ".queue" / "mae_literal_0"
+    place.mkdir(parents=True)
+    lock = try_lock(place)
+    lock.__enter__()
+
+    class Killing(Worker):
+        def __call__(self, config: PretrainConfig, evaluation: EvaluateConfig, run: Path, watcher: Any) -> Results:
+            if run.name == "mae_literal_2":  # the last one
+                lock.__exit__(None, None, None)
+            return super().__call__(config, evaluation, run, watcher)
+
+    worker = Killing()
+    work(tmp_path, recipe, worker)
+    assert worker.done[-1] == "mae_literal_0"
+    assert len(worker.done) == 6
 
 
 def test_a_unit_that_fails_is_named_and_can_be_tried_again(tmp_path: Path) -> None:
@@ -118,8 +138,9 @@ def test_a_unit_that_was_changed_is_done_anew_and_no_other(tmp_path: Path) -> No
     work(tmp_path, changed, worker)
     assert worker.done == ["mae_base_0"]
     table = pd.read_csv(tmp_path / "out" / "accuracy.csv")
-    assert set(table["recipe"]) == {changed.hash_of(u) for u in changed.units}  # its old row is gone
-    assert len(table) == 6
+    # Its old rows are gone, also those that it does not have any more.
+    assert set(table["recipe"]) == {changed.hash_of(u) for u in changed.units}
+    assert len(table) == 5 * 3 + 1
     assert done_units(tmp_path / "out", tiny_recipe(optim__lr=0.5)) == set()
     assert done_units(tmp_path / "out", replace(recipe, data=tiny_config(seed=9))) == set()
     assert done_units(tmp_path / "nowhere", recipe) == set()

@@ -53,6 +53,7 @@ def test_tables_are_compared_row_by_row() -> None:
     missing = compare(accuracies(10.0, 20.0), accuracies(10.0), tolerance=100)
     assert not missing.same
     assert (missing.agreeing, missing.where.split(", ")[0]) == (1, "method 1")
+    assert "(method 1" in str(missing)
 
 
 def test_a_card_again(tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,6 +68,18 @@ def test_a_card_again(tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixt
     assert f"{len(before)} of {len(before)} rows agree; the largest difference is 0 points" in said
     assert " here and was " not in said
     assert (out / "evaluation" / "accuracy.csv").read_bytes() == (evaluation / "accuracy.csv").read_bytes()
+
+    # A card among those that a recipe keeps, with the rows in its tables.
+    kept = tmp_path / "results" / "cards" / "mae_lie_3.json"
+    kept.parent.mkdir(parents=True)
+    shutil.copy(evaluation / "card.json", kept)
+    assert "belongs to no table" in refusal(capsys, "reproduce", str(kept))
+    rows = pd.read_csv(evaluation / "accuracy.csv").assign(recipe="tiny-0")
+    rows.assign(seed=4).to_csv(tmp_path / "results" / "accuracy.csv", index=False)
+    assert "has no rows of mae, lie, seed 3" in refusal(capsys, "reproduce", str(kept))
+    pd.concat([rows.assign(seed=4, top1=0.0), rows]).to_csv(tmp_path / "results" / "accuracy.csv", index=False)
+    main(["reproduce", str(kept), *command[2:]])  # what is trained already is only read again
+    assert f"{len(before)} of {len(before)} rows agree; the largest difference is 0 points" in capsys.readouterr().out
 
     # A number that is off, and another version of torch, are both seen.
     rows = pd.read_csv(evaluation / "accuracy.csv")
@@ -102,6 +115,13 @@ def test_what_is_no_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "is no evaluation" in refusal(capsys, "reproduce", str(tmp_path))
     (tmp_path / "table.csv").write_text("")
     assert "is no card.json" in refusal(capsys, "reproduce", str(tmp_path / "table.csv"))
+
+
+def test_flags_that_would_be_ignored(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "are for cards" in refusal(capsys, "reproduce", "small", "--tolerance", "1")
+    assert "leave out the other flags" in refusal(capsys, "reproduce", "small", "--dry-run", "--data", "d")
+    assert "pretrained says itself" in refusal(capsys, "reproduce", "pretrained", "--weights", "timm")
+    assert "there is no file nosuch.pth" in refusal(capsys, "reproduce", "paper/mae", "--weights", "nosuch.pth")
 
 
 def test_the_small_recipe() -> None:

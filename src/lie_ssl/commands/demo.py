@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lie_ssl.commands.make import run as make_data
 from lie_ssl.commands.pretrain import Bar
+from lie_ssl.errors import UserError
 
 
 def demo(out: Path = Path("demo")) -> None:
@@ -36,7 +37,8 @@ def demo(out: Path = Path("demo")) -> None:
     make_data(recipe.name, recipe.data, data, workers=0, strict=False)
     draw_figures(FrameSet(data), data / "figures")
     with Bar() as bar:
-        run_units(recipe, recipe.units, data, runs, out / "results", bar)
+        if failed := run_units(recipe, recipe.units, data, runs, out / "results", bar):
+            raise UserError(f"{', '.join(failed)} failed; see above why")
         bar.busy("drawing the report")
         material = gather([runs / "_".join(unit.words) for unit in recipe.units])
         write_page(material, out / "report.html")

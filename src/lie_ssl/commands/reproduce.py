@@ -16,9 +16,10 @@ from lie_ssl.commands.make import run as make_data
 from lie_ssl.commands.pretrain import Bar
 from lie_ssl.errors import UserError
 from lie_ssl.frames.card import CARD
+from lie_ssl.methods.weights import weight_path
 from lie_ssl.plain import suggestion
-from lie_ssl.protocol.grid import Recipe, chosen_units, run_units
-from lie_ssl.protocol.reproduce import reproduce_card
+from lie_ssl.protocol.grid import CARDS, Recipe, chosen_units, done_units, run_units
+from lie_ssl.protocol.reproduce import recorded, reproduce_card
 from lie_ssl.protocol.unit import EVALUATION, duration
 from lie_ssl.recipes.grids import GRIDS, PAPER, from_weights
 from lie_ssl.recipes.paper import GAPS, TRANSFERS
@@ -63,7 +64,8 @@ def reproduce(
     Example: lie-ssl reproduce paper/mae --dry-run --only literal
 
     Args:
-        what: The card.json of an evaluation, its folder or its run; or the name of a recipe.
+        what: The card.json of an evaluation, its folder or its run, or a card in results/RECIPE/cards; or the name of
+            a recipe.
         data: The data set. A card's must be the same to the last byte, and is its run's folder if it is not given; a
             recipe's is made if it is missing, and is data/RECIPE if it is not given (data/paper for paper/METHOD).
         out: Folder of the second run, runs/again/METHOD_ARM_SEED if it is not given; of a recipe the folder for its
@@ -82,8 +84,12 @@ def reproduce(
     if dry_run:
         if what not in recipes:
             raise UserError(f"--dry-run is for recipes, and there is no {what!r}{suggestion(what, recipes)}")
+        if data or out or work or weights:
+            raise UserError("--dry-run has its own frames and weights and writes nothing; leave out the other flags")
         rehearse(what, only, gpus, tflops)
         return
+    if what in recipes and (test_data or tolerance):
+        raise UserError("--test-data and --tolerance are for cards; a recipe is run, not compared")
     if what in GRIDS:
         run_recipe(started(what, weights), data, out, work, only)
         return
@@ -105,11 +111,13 @@ def started(name: str, weights: str) -> Recipe:
     recipe = GRIDS[name]()
     if name not in PAPER:
         if weights:
-            raise UserError(f"--weights is for the recipes of the paper; the encoders of {name} start from nothing")
+            raise UserError(f"--weights is for the recipes of the paper; {name} says itself where its encoders start")
         return recipe
     if not weights:
         encoder = recipe.units[0].pretraining.encoder.name
         raise UserError(f"the runs of {name} start from published weights of {encoder}; say --weights FILE")
+    if weights != "timm" and not weight_path(weights).exists():  # said before hundreds of thousands of frames are drawn
+        raise UserError(f"there is no file {weights}; say --weights FILE, package:NAME or timm")
     return from_weights(recipe, weights)
 
 
@@ -172,18 +180,18 @@ def _gb(size: int | None) -> float | None:
 
 
 def evaluation_folder(path: Path) -> Path:
-    """Of a card, of an evaluation, or of a run with its evaluation in it."""
+    """Of a card, of an evaluation, or of a run with its evaluation in it; a card that a recipe keeps is given back."""
     folder = path.parent if path.is_file() else path
+    if path.is_file() and folder.name == CARDS:
+        return path
     if path.is_file() and path.name != CARD:
-        raise UserError(f"{path} is no {CARD} of an evaluation")
+        raise UserError(f"{path} is no {CARD} of an evaluation, and in no folder `{CARDS}` of a recipe's tables")
     return folder / EVALUATION if (folder / EVALUATION / CARD).exists() else folder
 
 
 def again(evaluation: Path, data: str, out: Path | None, test_data: str, tolerance: float) -> None:
     """Runs a card again; ends the program with 1 if a number differs."""
-    from lie_ssl.protocol.results import read_results
-
-    card = read_results(evaluation)[1]
+    card = recorded(evaluation)[1]
     folder = out or Path("runs/again") / f"{card['method']}_{card['arm']}_{card['seed']}"
     if folder.resolve() in (evaluation.resolve(), evaluation.resolve().parent):
         raise UserError(f"{folder} holds what is to be reproduced; choose another --out")
@@ -202,6 +210,7 @@ def run_recipe(recipe: Recipe, data: str, out: Path | None, work: Path | None, o
     make_data(of_data, recipe.data, frames, workers=0, strict=False)
     with Bar() as bar:
         failed = run_units(recipe, units, frames, work or Path("runs") / recipe.name, tables, bar)
-    print(f"{tables}: the rows of {len(units) - len(failed)} units of the recipe {recipe.name}")
+    done = len({unit.name for unit in units} & done_units(tables, recipe))
+    print(f"{tables}: the rows of {done} of {len(units)} units of the recipe {recipe.name}")
     if failed:
         raise UserError(f"{len(failed)} of {len(units)} units failed: {', '.join(failed)}; see above why")

@@ -123,8 +123,11 @@ def _variants(
 def _sources(out: Path, variants: Sequence[Variant]) -> dict[str, str]:
     """Which variants the table holds already; refuses a folder with other settings."""
     path = out / SOURCES
-    if not all((out / name).exists() for name in (TABLE, OPERATOR, SOURCES)):
+    if not path.exists():
         return {}
+    for name in (TABLE, OPERATOR):
+        if not (out / name).exists():
+            raise UserError(f"{out} has no {name}; remove {path}, and what is trained already is only read again")
     try:
         sources: dict[str, str] = json.loads(path.read_text())
     except ValueError as error:

@@ -22,7 +22,7 @@ from lie_ssl.frames.lock import patient_lock, try_lock
 from lie_ssl.frames.shards import write_whole
 from lie_ssl.plain import suggestion, to_plain
 from lie_ssl.protocol.evaluate import EvaluateConfig
-from lie_ssl.protocol.results import ACCURACY_KEYS, EQUIVARIANCE_KEYS, append_table
+from lie_ssl.protocol.results import write_table
 from lie_ssl.protocol.unit import EVALUATION, Pace, train_and_evaluate
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.keeper import Watcher
@@ -30,13 +30,8 @@ from lie_ssl.training.pretrain import pretrain
 
 ACCURACY = "accuracy"
 FIRST, CARDS = "first", "cards"
-# The accuracies are written last: they say that a unit's rows are whole.
-KEYS = {
-    "equivariance": EQUIVARIANCE_KEYS,
-    "curve": [*ACCURACY_KEYS, "angle"],
-    "trials": ["method", "arm", "phase", "option", "diverse", "seed", "optimiser", "rate"],
-    ACCURACY: ACCURACY_KEYS,
-}
+TABLES = ("equivariance", "curve", "trials", ACCURACY)  # the last says that a unit's rows are whole
+UNIT_KEYS = ["method", "arm", "seed"]
 
 
 @dataclass(frozen=True)
@@ -87,29 +82,38 @@ def chosen_units(recipe: Recipe, only: Sequence[str]) -> list[Unit]:
 
 
 def run_units(recipe: Recipe, units: Sequence[Unit], data: Path, work: Path, out: Path, watcher: Watcher) -> list[str]:
-    """Runs what is left to run, and gives the names of the units that failed; the rest go on."""
+    """Runs what is left to run, and gives the names of the units that failed; the rest go on.
+
+    What another process is at is looked at again in the end, for that process may have been killed.
+    """
     (out / CARDS).mkdir(parents=True, exist_ok=True)
-    failed = []
-    todo = [u for u in units if u.name not in done_units(out, recipe)]
+    failed: list[str] = []
+    done = done_units(out, recipe)
+    todo = [u for u in units if u.name not in done]
     if len(todo) < len(units):
         watcher.say(f"{len(units) - len(todo)} of {len(units)} units are done already")
     if todo and recipe.first is not None:
         run_first(recipe.first, data, work, watcher)
-    pace = Pace(len(todo))
-    for unit in todo:
-        place = work / ".queue" / "_".join(unit.words)
-        place.mkdir(parents=True, exist_ok=True)
-        with try_lock(place) as held:
-            if not held or unit.name in done_units(out, recipe):
-                watcher.say(f"{unit.name} is another process' work: {pace.step(worked=False)}")
-                continue
-            try:
-                run_unit(recipe, unit, data, work / "_".join(unit.words), out, watcher)
-            except (UserError, ValueError) as error:
-                failed.append(unit.name)
-                watcher.say(f"{unit.name} failed: {error}; {pace.step()}")
-            else:
-                watcher.say(f"{unit.name} is done: {pace.step()}")
+    before = len(todo) + 1
+    while 0 < len(todo) < before:  # until all that is left is at work elsewhere
+        before, pace, left = len(todo), Pace(len(todo)), []
+        for unit in todo:
+            place = work / ".queue" / "_".join(unit.words)
+            place.mkdir(parents=True, exist_ok=True)
+            with try_lock(place) as held:
+                if not held:
+                    left.append(unit)
+                if not held or unit.name in done_units(out, recipe):
+                    watcher.say(f"{unit.name} is another process' work: {pace.step(worked=False)}")
+                    continue
+                try:
+                    run_unit(recipe, unit, data, work / "_".join(unit.words), out, watcher)
+                except (UserError, ValueError, RuntimeError, OSError) as error:
+                    failed.append(unit.name)
+                    watcher.say(f"{unit.name} failed: {error}; {pace.step()}")
+                else:
+                    watcher.say(f"{unit.name} is done: {pace.step()}")
+        todo = left
     return failed
 
 
@@ -130,8 +134,17 @@ def run_unit(recipe: Recipe, unit: Unit, data: Path, run: Path, out: Path, watch
     results = train_and_evaluate(config, unit.evaluation, run, watcher)
     with patient_lock(out):
         write_whole(out / CARDS / f"{run.name}.json", [(run / EVALUATION / CARD).read_bytes()])
-        for name, keys in KEYS.items():
-            append_table(out / f"{name}.csv", getattr(results, name).assign(recipe=recipe.hash_of(unit)), keys)
+        for name in TABLES:
+            add_rows(out / f"{name}.csv", getattr(results, name).assign(recipe=recipe.hash_of(unit)))
+
+
+def add_rows(path: Path, rows: pd.DataFrame) -> None:
+    """Adds the rows of a unit to a CSV, in place of all that it has of the same method, arm and seed."""
+    if path.exists():
+        old = pd.read_csv(path)
+        same = pd.MultiIndex.from_frame(old[UNIT_KEYS]).isin(pd.MultiIndex.from_frame(rows[UNIT_KEYS]))
+        rows = pd.concat([old[~same], rows], ignore_index=True)
+    write_table(path, rows)
 
 
 def done_units(out: Path, recipe: Recipe) -> set[str]:

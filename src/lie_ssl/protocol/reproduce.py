@@ -13,7 +13,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.plain import from_plain
 from lie_ssl.protocol.evaluate import EvaluateConfig
-from lie_ssl.protocol.results import ACCURACY_KEYS, evaluate_run, read_results
+from lie_ssl.protocol.results import ACCURACY_KEYS, evaluate_run, read_card, read_results
 from lie_ssl.protocol.unit import EVALUATION
 from lie_ssl.training.config import read_config
 from lie_ssl.training.folder import machine, versions
@@ -35,8 +35,23 @@ class Comparison:
         return self.rows == self.agreeing
 
     def __str__(self) -> str:
-        place = "" if self.largest == 0 else f" ({self.where})"
+        place = "" if self.same and self.largest == 0 else f" ({self.where})"
         return f"{self.agreeing} of {self.rows} rows agree; the largest difference is {self.largest:g} points{place}"
+
+
+def recorded(evaluation: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The accuracies and the card of an evaluation, from its folder or from a card that a recipe keeps with its tables."""
+    if not evaluation.is_file():
+        results, card = read_results(evaluation)
+        return results.accuracy, card
+    card, path = read_card(evaluation), evaluation.parents[1] / "accuracy.csv"
+    if not path.exists():
+        raise UserError(f"{evaluation} belongs to no table: there is no {path}")
+    table = pd.read_csv(path)
+    own = table[np.logical_and.reduce([table[key] == card[key] for key in ("method", "arm", "seed")])]
+    if own.empty:
+        raise UserError(f"{path} has no rows of {card['method']}, {card['arm']}, seed {card['seed']}")
+    return own, card
 
 
 def reproduce_card(
@@ -46,7 +61,7 @@ def reproduce_card(
 
     `test_data` is the data set of the evaluation, where that is another one than the run's.
     """
-    results, card = read_results(evaluation)
+    accuracy, card = recorded(evaluation)
     if card["run"] is None:
         raise UserError(f"{evaluation} is the evaluation of an encoder without a run; only runs can be reproduced")
     config = read_config(card["pretraining"], f"{evaluation}: pretraining")
@@ -59,7 +74,7 @@ def reproduce_card(
         watcher.say(line)
     run = pretrain(replace(config, data=folder), out / "run", watcher)
     evaluate_run(run, settings, out / EVALUATION, tested, card["which"], say=watcher.say)
-    return compare(results.accuracy, read_results(out / EVALUATION)[0].accuracy, tolerance)
+    return compare(accuracy, read_results(out / EVALUATION)[0].accuracy, tolerance)
 
 
 def check_data(folder: str, wanted: dict[str, Any], phase: str, flag: str) -> None:

@@ -134,17 +134,24 @@ def append_table(path: Path, table: pd.DataFrame, keys: list[str]) -> None:
     write_table(path, table)
 
 
-def read_results(folder: Path) -> tuple[Results, dict[str, Any]]:
-    """The tables and the card of an evaluation."""
-    path = folder / CARD
+def read_card(path: Path) -> dict[str, Any]:
+    """The card of an evaluation."""
     try:
         card: dict[str, Any] = json.loads(path.read_text())
         if card["kind"] != "evaluation":
             raise KeyError("kind")
     except FileNotFoundError:
-        raise UserError(f"{folder} is no evaluation: it has no {CARD}; make one with `lie-ssl evaluate`") from None
+        raise UserError(
+            f"{path.parent} is no evaluation: it has no {path.name}; make one with `lie-ssl evaluate`"
+        ) from None
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{path} is not the card of an evaluation, or it is damaged") from error
+    return card
+
+
+def read_results(folder: Path) -> tuple[Results, dict[str, Any]]:
+    """The tables and the card of an evaluation."""
+    card = read_card(folder / CARD)
     tables = {}
     for each in fields(Results):
         table = folder / f"{each.name}.csv"

@@ -32,7 +32,7 @@ class OptimConfig:
     lr: float = 1e-3
     """Learning rate at its highest."""
     operator_lr: float = 1.0
-    """Learning rate of the operator, as a multiple of `lr`."""
+    """Learning rate of the operator, as a multiple of `lr`; 0 leaves it as it starts."""
     weight_decay: float = 0.05
     """On weights, not on biases and norms, nor on the operator."""
     momentum: float = 0.9
@@ -58,10 +58,9 @@ class OptimConfig:
                 raise UserError(f"optim.{name} is {getattr(self, name)}, but it must be 1 or more")
         if self.batch < 2:
             raise UserError(f"optim.batch is {self.batch}, but contrast and batch-norm need at least 2 pairs")
-        for name in ("lr", "operator_lr"):
-            if not getattr(self, name) > 0:
-                raise UserError(f"optim.{name} is {getattr(self, name)}, but it must be above 0")
-        for name in ("weight_decay", "clip"):
+        if not self.lr > 0:
+            raise UserError(f"optim.lr is {self.lr}, but it must be above 0")
+        for name in ("operator_lr", "weight_decay", "clip"):
             if not getattr(self, name) >= 0:
                 raise UserError(f"optim.{name} is {getattr(self, name)}, but it must be 0 or more")
         for name in ("momentum", "beta", "warmup", "floor"):
