@@ -75,6 +75,23 @@ def test_components_that_do_not_vary_are_left_out() -> None:
     assert np.isnan(r_squared(true[:0], true[:0]))
 
 
+def test_a_turn_is_read_off_embeddings_that_turn() -> None:
+    """Harmonics of the angle, mixed: no linear map of both gives their difference, products do."""
+    random = np.random.default_rng(0)
+    angles = random.uniform(0, 2 * np.pi, (1500, 2))
+    speeds = np.arange(1, 5)
+    waves = np.concatenate([np.cos(angles[..., None] * speeds), np.sin(angles[..., None] * speeds)], axis=-1)
+    x = torch.from_numpy((waves @ random.normal(size=(8, 20))).reshape(1500, 40) + 3)
+    turned = Rotation.from_euler("z", angles.reshape(-1, 1)).as_matrix()
+    q = relative_quaternions(turned, np.arange(0, 3000, 2), np.arange(1, 3000, 2))
+    found = regress_pose(*((x[a:b], q[a:b]) for a, b in ((0, 800), (800, 1000), (1000, 1500))))
+    assert found.r2 > 0.85
+    assert found.degrees < 20
+    assert found.constant_degrees > 80
+    alone = torch.cat([x[:, :20], torch.from_numpy(random.normal(size=(1500, 20)))], dim=1)  # one frame says nothing
+    assert regress_pose(*((alone[a:b], q[a:b]) for a, b in ((0, 800), (800, 1000), (1000, 1500)))).r2 < 0.02
+
+
 def test_a_linear_world_is_read_off_and_noise_is_not() -> None:
     random = torch.Generator().manual_seed(1)
     q = torch.nn.functional.normalize(torch.randn(300, 4, generator=random).double(), dim=1)

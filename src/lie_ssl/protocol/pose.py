@@ -1,4 +1,7 @@
-"""How much of the relative pose can be read off two embeddings: linear regression of the rotation between the frames.
+"""How much of the relative pose can be read off two embeddings: regression of the rotation between the frames.
+
+It is linear in both embeddings and in products of their first principal components. Without products nothing could be
+read off: the turn from one angle to another is a sum of products of their sines and cosines.
 
 Shape letters: P pairs, M embedding.
 """
@@ -6,6 +9,7 @@ Shape letters: P pairs, M embedding.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+COMPONENTS = 16  # of each embedding, for the products
 RIDGES = tuple(10.0**i for i in range(-5, 4))
 
 Pairs = tuple[Tensor, Tensor]  # embeddings of both frames, joined (P, 2 M), and quaternions (P, 4)
@@ -54,8 +59,8 @@ def quaternions(rotations: NDArray[np.float64]) -> NDArray[np.float64]:
 def regress_pose(train: Pairs, validation: Pairs, test: Pairs) -> PoseRegression:
     """Learns on the first, chooses the strength of the penalty on the second and tests on the third."""
     (x, y), (x_chosen, y_chosen), (x_test, y_test) = ((a.double(), b.double()) for a, b in (train, validation, test))
-    mean, std, centre = x.mean(dim=0), x.std(dim=0) + 1e-6, y.mean(dim=0)
-    x, x_chosen, x_test = ((v - mean) / std for v in (x, x_chosen, x_test))
+    x, x_chosen, x_test = with_products(x, x_chosen, x_test)
+    centre = y.mean(dim=0)
     values, vectors = torch.linalg.eigh(x.T @ x / len(x))
     target = vectors.T @ (x.T @ (y - centre) / len(x))
     best, weights = -math.inf, torch.zeros_like(target)
@@ -71,6 +76,26 @@ def regress_pose(train: Pairs, validation: Pairs, test: Pairs) -> PoseRegression
         r2=r_squared(found, y_test), degrees=degrees(found, y_test), constant_r2=r_squared(constant, y_test),
         constant_degrees=degrees(constant, y_test),
     )  # fmt: skip
+
+
+def with_products(*parts: Tensor) -> list[Tensor]:
+    """Joined embeddings (P, 2 M) -> the same, and products of the principal components of both, (P, 2 M + K^2).
+
+    Everything is standardised, and the components are found, by the first part.
+    """
+    parts = tuple(_standardised(parts))
+    first, second = parts[0].chunk(2, dim=1)
+    _, vectors = torch.linalg.eigh(first.T @ first + second.T @ second)
+    components = vectors[:, -COMPONENTS:]
+    products = [
+        torch.einsum("pi,pj->pij", *(half @ components for half in part.chunk(2, dim=1))).flatten(1) for part in parts
+    ]
+    return [torch.cat(both, dim=1) for both in zip(parts, _standardised(products), strict=True)]
+
+
+def _standardised(parts: Sequence[Tensor]) -> list[Tensor]:
+    mean, std = parts[0].mean(dim=0), parts[0].std(dim=0) + 1e-6
+    return [(part - mean) / std for part in parts]
 
 
 def r_squared(found: Tensor, true: Tensor) -> float:

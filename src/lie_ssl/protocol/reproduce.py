@@ -40,7 +40,7 @@ class Comparison:
 
 
 def recorded(evaluation: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The accuracies and the card of an evaluation, from its folder or from a card that a recipe keeps with its tables."""
+    """The accuracies and the card of an evaluation: of its folder, or of a card that a recipe keeps with its tables."""
     if not evaluation.is_file():
         results, card = read_results(evaluation)
         return results.accuracy, card

@@ -88,11 +88,13 @@ def _operator_sentence(equivariance: pd.DataFrame) -> list[str]:
     if own.empty:
         return []
     row = own[own["poses"] == own["poses"].min()].mean(numeric_only=True)
+    other = f"; {row['mrr_transfer']:.2f} with the coordinates of another object's equal move"
+    if row["mrr_transfer"] == row["mrr"]:  # by construction, where t is the angle itself
+        other = ""
     return [
         f"Moved by the operator, the embedding of an unknown object finds its own frame in the new pose among "
         f"{row['candidates']:.0f} at first place in {100 * row['hit1']:.0f} % of cases (mean reciprocal rank "
-        f"{row['mrr']:.2f}; {row['mrr_identity']:.2f} if it is not moved; {row['mrr_transfer']:.2f} with the "
-        "coordinates of another object's equal move)."
+        f"{row['mrr']:.2f}; {row['mrr_identity']:.2f} if it is not moved{other})."
     ]
 
 

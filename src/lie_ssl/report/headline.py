@@ -109,7 +109,7 @@ def _seeds(table: pd.DataFrame) -> str:
 
 
 def operator_gain(accuracy: pd.DataFrame) -> pd.DataFrame:
-    """What the operator's own terms add in every cell: lie minus lie_off, and lie minus frames, seed by seed."""
+    """X Lie minus X, X Frames and X Lie off in every cell, seed by seed; the last is what the operator's terms add."""
     keys = ["method", "phase", "diverse", "poses", "setting"]
     wide = accuracy[accuracy["option"] == 1].pivot_table(index=[*keys, "seed"], columns="arm", values="top1")
     parts = []
