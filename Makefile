@@ -25,6 +25,9 @@ bench: $(READY)
 	$(BIN)/lie-ssl bench action
 	$(BIN)/lie-ssl bench augment
 	$(BIN)/lie-ssl bench train
+	$(BIN)/lie-ssl bench option2
+	$(BIN)/lie-ssl bench linear
+	$(BIN)/lie-ssl bench choices
 
 clean:
 	rm -rf .venv

@@ -331,7 +331,7 @@ class Evaluation:
         assert self.subject.coordinates is not None
         return NeighbourSampler(self.subject.operator, self.subject.coordinates, self.config.neighbours)
 
-    def _tests(self, proportion: float = 0.5) -> Iterator[tuple[tuple[str, str], Rows]]:
+    def _tests(self, proportion: float) -> Iterator[tuple[tuple[str, str], Rows]]:
         for poses in self.settings.poses:
             for setting in SETTINGS:
                 rows = self.settings.test(setting, poses, proportion)

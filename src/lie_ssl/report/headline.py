@@ -105,7 +105,9 @@ def _seeds(table: pd.DataFrame) -> str:
     """How many seeds stand behind the means."""
     counts = table.groupby(["method", "arm"])["seed"].nunique()
     low, high = int(counts.min()), int(counts.max())
-    return f"means over {high} seeds" if low == high else f"means over {low} to {high} seeds"
+    if low != high:
+        return f"means over {low} to {high} seeds"
+    return "one seed" if high == 1 else f"means over {high} seeds"
 
 
 def operator_gain(accuracy: pd.DataFrame) -> pd.DataFrame:
