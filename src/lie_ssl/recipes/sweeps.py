@@ -59,7 +59,7 @@ def with_own_temperature(config: PretrainConfig) -> PretrainConfig:
 
 
 WEIGHTS = (1.0, 3.0)
-# Every arm has the same number of trials.
+# Every arm that is swept has the same number of trials; lie_off takes what is found for lie.
 SMALL_VALUES: dict[str, dict[str, tuple[float, ...]]] = {
     "base": {LR: (1e-3, 2e-3)},
     "frames": {"objective.frames": WEIGHTS},
