@@ -7,43 +7,18 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from lie_ssl.errors import UserError
 from lie_ssl.methods.augment import augment
 from lie_ssl.methods.draws import Draws
 from lie_ssl.methods.vicreg import VICReg, VICRegConfig, expander, off_diagonal, variance_hinge
-from lie_ssl.training.batchnorm import convert_batchnorm
-from tests.gloo import run_in_processes
-
-ROWS = 8
-
-
-class SmallEncoder(nn.Module):
-    """(B, 3, 8, 8) -> (B, 6): what a method needs of an encoder, without timm, so that processes start soon."""
-
-    dim = 6
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layers = nn.Sequential(nn.Flatten(), nn.Linear(192, 6), nn.BatchNorm1d(6))
-
-    def forward(self, images: Tensor) -> Tensor:
-        z: Tensor = self.layers(images.to(self.layers[1].weight.dtype))  # type: ignore[arg-type]
-        return z
-
-
-def small_encoder() -> Any:
-    return SmallEncoder()
+from tests.methods.two_views import CUTS, ROWS, Step, check_two_processes, pictures, small_encoder, step
 
 
 def vicreg(**settings: Any) -> VICReg:
     torch.manual_seed(0)
     return VICReg(small_encoder(), VICRegConfig(**({"expander": (5, 7)} | settings))).double()
-
-
-def pictures(seed: int = 0) -> Tensor:
-    return torch.rand(ROWS, 3, 8, 8, generator=torch.Generator().manual_seed(seed))
 
 
 def naive(e: list[list[float]], other: list[list[float]]) -> dict[str, float]:
@@ -155,32 +130,9 @@ def test_bf16_keeps_the_terms_in_float32() -> None:
     assert all(v.dtype == torch.float32 and v.isfinite() for v in out.terms.values())
 
 
-def steps(rank: int, world: int) -> list[tuple[Tensor, Tensor]]:
-    """Steps in which the first of two processes has half of the rows, fewer, and one."""
-    return [step(rank, world, cut) for cut in (4, 3, 1)]
-
-
-def step(rank: int, world: int, cut: int) -> tuple[Tensor, Tensor]:
-    """Loss of two frames and the gradient, both averaged over the processes as DistributedDataParallel does."""
-    method = vicreg()
-    convert_batchnorm(method)
-    start, stop = ((0, ROWS), (0, cut), (cut, ROWS))[0 if world == 1 else rank + 1]
-    frames = [pictures()[start:stop], pictures(1)[start:stop]]
-    draws = Draws(0, 3, ROWS, start, stop - start)
-    outputs = method(frames, [draws.named("first"), draws.named("second")])
-    loss = outputs[0].loss + 0.5 * outputs[1].loss
-    loss.backward()
-    gradient = torch.cat([p.grad.flatten() for p in method.parameters() if p.grad is not None])
-    result = torch.cat([loss.detach()[None], gradient])
-    if world > 1:
-        torch.distributed.all_reduce(result)
-    return result[0] / world, result[1:] / world
+def steps(rank: int, world: int) -> list[Step]:
+    return [step(vicreg(), rank, world, cut) for cut in CUTS]
 
 
 def test_two_processes_are_one(tmp_path: Path) -> None:
-    loss, gradient = step(0, 1, 0)
-    assert gradient.abs().max() > 0
-    for found in run_in_processes(steps, 2, tmp_path):
-        for joined_loss, joined_gradient in found:
-            assert joined_loss.item() == pytest.approx(loss.item(), rel=1e-5)  # the terms are computed in float32
-            torch.testing.assert_close(joined_gradient, gradient, rtol=1e-4, atol=1e-5)
+    check_two_processes(steps, tmp_path)
