@@ -46,6 +46,8 @@ def test_every_variant_is_another_config_and_changes_what_it_says() -> None:
     assert (made["no_ssl"].ssl, made["no_euclidean"].euclidean, made["no_invariant"].invariant) == (0.0, 0.0, 0.0)
     assert (made["no_fixed"].operator.fixed, made["no_fixed"].invariant) == (0, 0.0)
     assert (made["sees_pair_8"].operator.generators, made["sees_pair_8"].operator.sees) == ((8,), ("pair",))
+    large = ABLATIONS["batch_128"](full).optim
+    assert (large.batch, large.steps) == (2 * full.optim.batch, full.optim.steps // 2)  # as many pairs in all
     assert {made[name].operator.action for name in ("mlp", "identity", "skew")} == {"mlp", "identity", "exp"}
 
 

@@ -53,6 +53,11 @@ def one_group(config: PretrainConfig) -> PretrainConfig:
     return objective(by_kind=False, operator=replace(config.objective.operator, standardised=("pose",)))(config)
 
 
+def batch_128(config: PretrainConfig) -> PretrainConfig:
+    """Twice as many pairs, and so negatives, in half of the steps."""
+    return replace(config, optim=replace(config.optim, batch=128, steps=config.optim.steps // 2))
+
+
 def fixed(count: int) -> Change:
     """Another size of the part that the group leaves alone."""
     return operator(fixed=count)
@@ -71,6 +76,7 @@ ABLATIONS: dict[str, Change] = {
     "identity": operator(action="identity"),
     "mlp": learned(operator(action="mlp")),
     "no_fixed": no_fixed,
+    "attached_fixed": objective(detach_fixed=False),
     "fixed_64": fixed(64),
     "fixed_112": fixed(112),
     "no_centre": operator(centred=False, standardised=()),
@@ -92,6 +98,7 @@ ABLATIONS: dict[str, Change] = {
     "no_batch_norm": objective(batch_norm=False),
     "no_singles": objective(singles=False),
     "ssl_view": objective(view="ssl"),
+    "batch_128": batch_128,
 }
 
 
