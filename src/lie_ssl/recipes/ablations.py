@@ -76,7 +76,6 @@ ABLATIONS: dict[str, Change] = {
     "identity": operator(action="identity"),
     "mlp": learned(operator(action="mlp")),
     "no_fixed": no_fixed,
-    "attached_fixed": objective(detach_fixed=False),
     "fixed_64": fixed(64),
     "fixed_112": fixed(112),
     "no_centre": operator(centred=False, standardised=()),

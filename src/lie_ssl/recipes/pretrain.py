@@ -52,16 +52,20 @@ def arm_objective(arm: str, dim: int) -> ObjectiveConfig:
     raise UserError(f"there is no arm {arm!r}{suggestion(arm, list(ARMS))}")
 
 
+def operator_rate(arm: str) -> float:
+    """Of the rate of everything else. Rotations that start with whole speeds are kept there; the paper's generators
+    start at random and have to learn."""
+    return 1.0 if arm == "literal" else 0.01
+
+
 def small(method: str = "mae", arm: str = "lie") -> PretrainConfig:
     """For a CPU: our own small vision transformer, some minutes a run."""
     # Of the 16 patches of a small picture more must be seen than of the paper's 196.
     settings = method_config(method, {"mask": 0.5} if method == "mae" else None)
-    # Rotations that start with whole speeds are kept there; the paper's generators start at random and have to learn.
-    operator_lr = 1.0 if arm == "literal" else 0.01
     return PretrainConfig(
         method=settings, arm=arm, encoder=EncoderConfig(name="vit_mini"),
         objective=arm_objective(arm, 128),
-        optim=OptimConfig(steps=SMALL_STEPS.get(method, 400), batch=64, lr=1e-3, operator_lr=operator_lr),
+        optim=OptimConfig(steps=SMALL_STEPS.get(method, 400), batch=64, lr=1e-3, operator_lr=operator_rate(arm)),
     )  # fmt: skip
 
 
@@ -71,7 +75,8 @@ def paper(method: str = "mae", arm: str = "literal") -> PretrainConfig:
     Plain Adam at the middle of the paper's three rates. Both encoders start from published weights; give them with
     encoder.weights.
     """
-    optim = OptimConfig(steps=100 * (52 * 37 // 64), batch=64, lr=5e-5, weight_decay=0.0)
+    steps = 100 * (52 * 37 // 64)
+    optim = OptimConfig(steps=steps, batch=64, lr=5e-5, operator_lr=operator_rate(arm), weight_decay=0.0)
     settings: MethodConfig
     if method == "mae":
         encoder, dim = EncoderConfig(name="vit_base_patch16_224"), 768
