@@ -9,7 +9,7 @@ from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.grid import Recipe, Unit
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.recipes.data import small as small_data
-from lie_ssl.recipes.pretrain import small as small_run
+from lie_ssl.recipes.pretrain import short
 from lie_ssl.training.config import LogConfig
 
 METHOD = "mae"
@@ -24,7 +24,5 @@ def demo() -> Recipe:
     )
     units = []
     for arm in ARMS:
-        config = small_run(METHOD, arm)
-        optim = replace(config.optim, steps=STEPS)
-        units.append(Unit(replace(config, optim=optim, log=LogConfig(check_every=STEPS)), evaluation))
+        units.append(Unit(replace(short(METHOD, arm, STEPS), log=LogConfig(check_every=STEPS)), evaluation))
     return Recipe("demo", small_data(), tuple(units))

@@ -18,7 +18,7 @@ from lie_ssl.recipes.data import paper as paper_data
 from lie_ssl.recipes.data import small as small_data
 from lie_ssl.recipes.evaluate import paper as paper_evaluation
 from lie_ssl.recipes.evaluate import small as small_evaluation
-from lie_ssl.recipes.pretrain import ARMS, PUBLISHED, arm_objective
+from lie_ssl.recipes.pretrain import ARMS, PUBLISHED, SMALL_STEPS, arm_objective, short
 from lie_ssl.recipes.pretrain import paper as paper_run
 from lie_ssl.recipes.pretrain import small as small_run
 from lie_ssl.render.view import RenderSettings
@@ -63,8 +63,8 @@ def backbone() -> Recipe:
 
 def _short(method: str, arm: str, lr: float) -> Unit:
     """Half of the steps of the small recipe, one seed, linear evaluation only."""
-    config = small_run(method, arm)
-    optim = replace(config.optim, lr=lr, steps=config.optim.steps // 2)
+    config = short(method, arm, SMALL_STEPS[method] // 2)
+    optim = replace(config.optim, lr=lr)
     evaluation = with_option(small_evaluation(method, arm), method, arm)
     return Unit(replace(config, optim=optim), replace(evaluation, finetune=FinetuneConfig(steps=0)))
 

@@ -11,7 +11,7 @@ from lie_ssl.methods.simclr import SimCLRConfig
 from lie_ssl.plain import suggestion
 from lie_ssl.protocol.sweep import Grid
 from lie_ssl.recipes.evaluate import paper as paper_evaluation
-from lie_ssl.recipes.pretrain import PUBLISHED, paper, small
+from lie_ssl.recipes.pretrain import PUBLISHED, SMALL_STEPS, paper, short
 from lie_ssl.training.config import PretrainConfig
 
 LR, SSL, LIE, EUCLIDEAN = "optim.lr", "objective.ssl", "objective.lie", "objective.euclidean"
@@ -42,9 +42,7 @@ def paper_simclr() -> Grid:
 
 def small_grid(method: str, arm: str) -> Grid:
     """2 runs for a CPU, 800 steps at the most: the rate of X, or the weight of what X Frames or X Lie adds."""
-    config = small(method, arm)
-    base = replace(config, optim=replace(config.optim, steps=min(config.optim.steps, 800)))
-    return Grid(base, SMALL_VALUES[arm])
+    return Grid(short(method, arm, min(SMALL_STEPS[method], 800)), SMALL_VALUES[arm])
 
 
 def with_own_temperature(config: PretrainConfig) -> PretrainConfig:
