@@ -154,7 +154,8 @@ def apply_weights(
     left_out = {name: len(state) for name, state in given.items() if name not in targets}
     quick = any(type(module).__name__ == "QuickGELU" for module in encoder.body.modules())
     note = CLIP_NOTE if file.layout.startswith("clip_") and not quick else ""
-    return WeightReport(str(file.path), file.layout, reports, left_out, note)
+    # The name alone: reports go into cards, which are passed on, and folders are nobody else's business.
+    return WeightReport(file.path.name, file.layout, reports, left_out, note)
 
 
 def full_report(encoder: Encoder, source: str) -> WeightReport:
