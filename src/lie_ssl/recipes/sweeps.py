@@ -41,7 +41,7 @@ def paper_simclr() -> Grid:
 
 
 def small_grid(method: str, arm: str) -> Grid:
-    """2 runs for a CPU, 800 steps at the most: the rate of X, or the weight of what X Frames or X Lie adds."""
+    """For a CPU, 800 steps at the most: three rates of X, or two weights of what X Frames or X Lie adds."""
     return Grid(short(method, arm, min(SMALL_STEPS[method], 800)), SMALL_VALUES[arm])
 
 
@@ -57,9 +57,10 @@ def with_own_temperature(config: PretrainConfig) -> PretrainConfig:
 
 
 WEIGHTS = (1.0, 3.0)
-# Every arm that is swept has the same number of trials; lie_off takes what is found for lie.
+# X has a trial more than what is added to it, so that its rate has neighbours on both sides; lie_off takes what is found
+# for lie.
 SMALL_VALUES: dict[str, dict[str, tuple[float, ...]]] = {
-    "base": {LR: (1e-3, 2e-3)},
+    "base": {LR: (5e-4, 1e-3, 2e-3)},
     "frames": {"objective.frames": WEIGHTS},
     "literal": {LIE: WEIGHTS},
     "lie": {"objective.invariant": WEIGHTS},
