@@ -62,10 +62,19 @@ def test_models_with_and_without_weights(
     both = pd.read_csv(out / "accuracy.csv")
     pd.testing.assert_frame_equal(both[both["method"] == "simclr"].reset_index(drop=True), first)
     assert pd.read_csv(out / "models.csv")["measured"].tolist() == [True, True]
+    main(command)  # and what has only its card left is measured again
+    pd.testing.assert_frame_equal(
+        pd.read_csv(out / "accuracy.csv").query("method == 'simclr'").reset_index(drop=True), first
+    )
     make_frames(tiny_config(seed=5), tmp_path / "other", workers=1)
     with pytest.raises(SystemExit):
         main([*beside, "--data", str(tmp_path / "other")])
     assert "was measured on another data set" in capsys.readouterr().err
+    (out / "other").mkdir()
+    (out / "other" / "card.json").write_text((tiny.folder / "card.json").read_text())
+    with pytest.raises(SystemExit):
+        main([*beside, "--data", str(tiny.folder)])
+    assert "is not the card of an evaluation" in capsys.readouterr().err
 
 
 def test_a_hub_that_does_not_answer_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,8 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.frames.photoset import PhotoSet, TurnedPhotos, turned
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.studies import PhotoTransfer
-from lie_ssl.protocol.transfer import badness, check_distinct, parts_of, transfer
+from lie_ssl.protocol.transfer import badness, check_distinct, parts_of, transfer, transfer_run
+from lie_ssl.training.folder import read_run_card, write_run_card
 from lie_ssl.training.loading import load
 from lie_ssl.training.pretrain import pretrain
 from tests.training.tiny_runs import tiny_run
@@ -95,6 +96,15 @@ def test_two_runs_that_would_pass_for_two_seeds(run: Path, tmp_path: Path) -> No
     check_distinct([run])
     with pytest.raises(UserError, match=r"twin are both mae lie with seed 0; transfer them one by one"):
         check_distinct([run, twin])
+
+
+def test_a_run_that_is_not_finished(run: Path, tmp_path: Path) -> None:
+    half = tmp_path / "half"
+    shutil.copytree(run, half)
+    write_run_card(half, read_run_card(half) | {"finished": False})
+    with pytest.raises(UserError, match="is not finished"):
+        transfer_run(half, photographs(tmp_path / "stripes.zip"), QUICK, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_class_without_training_photographs(tmp_path: Path) -> None:

@@ -26,6 +26,20 @@ def test_a_gain_everywhere() -> None:
     assert said[2].startswith("MAE Lie is below MAE in none of 10; means are over 3 seeds")
 
 
+def test_differences_are_taken_seed_by_seed() -> None:
+    """Seeds differ by 20 points, and the arms by 3 in each of them: clear; a gain in one seed alone is not."""
+    table = long_tables.accuracy([("mae", "base", 0.0), ("mae", "lie", 3.0), ("mae", "frames", 0.0)])
+    table["top1"] += 20 * table["seed"]
+    assert (
+        "above MAE in 8 of 10 settings, in 8 of them by more than two standard errors" in findings(material(table))[1]
+    )
+    table.loc[(table["arm"] == "lie") & (table["seed"] < 2), "top1"] -= 3
+    cells = compare(table, "linear")[0].cells
+    new = cells[cells["setting"] != "unknown_typical"]
+    assert (new["difference"] > 0.9).all()
+    assert not new["clear"].any()
+
+
 def test_losses_are_told_and_one_seed_proves_nothing() -> None:
     table = long_tables.accuracy([("mae", "base", 0.0), ("mae", "frames", 5.0), ("mae", "lie", -2.0)], seeds=(0,))
     said = findings(material(table))

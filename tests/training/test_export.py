@@ -13,7 +13,7 @@ from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.training import export as exports
-from lie_ssl.training.export import export_run
+from lie_ssl.training.export import ENDINGS, Format, export_run
 from lie_ssl.training.pretrain import pretrain
 from tests.training.tiny_runs import differences, tiny_run
 
@@ -116,6 +116,13 @@ def test_nothing_is_written_over(mini: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is there already"):
         export_run(mini, path)
     assert path.read_text() == "mine"
+
+
+@pytest.mark.parametrize("to", ["safetensors", "timm", "onnx"])
+def test_an_encoder_alone_is_not_exported_again(mini: Path, tmp_path: Path, to: Format) -> None:
+    alone = export_run(mini, tmp_path / "alone.safetensors")
+    with pytest.raises(UserError, match="is an encoder alone"):
+        export_run(alone, tmp_path / f"again{ENDINGS[to]}", to)
 
 
 def test_a_file_of_another_tool_is_no_export(mini: Path, tmp_path: Path) -> None:

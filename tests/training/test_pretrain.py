@@ -82,6 +82,14 @@ def test_what_is_not_finite_stops_the_run_and_keeps_the_last_good_weights(
     assert [r["step"] for r in rows(out / "metrics.csv")] == ["1", "2"]
 
 
+def test_an_operator_that_explodes_stops_the_run_with_a_sentence(tiny: FrameSet, tmp_path: Path) -> None:
+    own = tiny_run(tiny, "simclr", "literal", optim__steps=2)
+    operator = replace(own.objective.operator, scale=1e6)
+    with pytest.raises(UserError, match=r"step 1: the operator's \|t . L\| reaches about .*; .* max-norm") as stop:
+        pretrain(replace(own, objective=replace(own.objective, operator=operator)), tmp_path / "run")
+    assert "\n" not in str(stop.value)
+
+
 def test_the_command_says_it_in_one_line(tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["pretrain", "simclr", "base", *flags(tiny, tmp_path / "run", "--encoder.name", f"{THIS}:Breaking")])

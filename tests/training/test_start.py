@@ -96,6 +96,19 @@ def test_what_cannot_be_started_from(tiny: FrameSet, first: Path, tmp_path: Path
     assert not (tmp_path / "run").exists()
 
 
+def test_a_start_that_has_seen_more_is_refused(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
+    """Known objects in new poses would be no longer new."""
+    for start in (first, first / "last.ckpt"):
+        config = tiny_run(tiny, "vicreg", "base", start=str(start), diverse=0.25)
+        with pytest.raises(
+            UserError, match=r"has seen 0.5 of the training instances .* more than the 0.25 of this run"
+        ):
+            pretrain(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    model = build_model(config, tiny.size, tiny.channels)
+    assert start_from(model, config, "another data set").startswith("took")
+
+
 def test_frames_of_another_size_do_not_fit_a_vision_transformer(tiny: FrameSet, tmp_path: Path) -> None:
     out = pretrain(tiny_run(tiny, "mae", "base", optim__steps=1), tmp_path / "run")
     config = tiny_run(tiny, "mae", "base", start=str(out))

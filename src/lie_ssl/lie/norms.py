@@ -22,6 +22,17 @@ MARGIN = 1.1
 WORTH_A_LOOK = 8.0
 
 
+class NormError(ValueError):
+    """A move that is too large to be computed."""
+
+    def __init__(self, norm: float) -> None:
+        super().__init__(
+            f"|t . L| reaches about {norm:.3g}, above the cap of {LARGEST_NORM:g}; bound the coordinates "
+            "(LieOperator(max_norm=...)) or lower the learning rate of the generators"
+        )
+        self.norm = norm
+
+
 def traces(generators: Tensor) -> Tensor:
     """(D, M, M) -> (D,), the mean of the diagonal of each."""
     return generators.diagonal(dim1=1, dim2=2).mean(dim=1)
@@ -70,11 +81,7 @@ def largest_norm(generators: Tensor, t: Tensor, norms: Tensor) -> float:
     if bound > WORTH_A_LOOK and generators.shape[0] > 1:
         bound = min(bound, float(row_norms(generators, t).max()))
     if bound > LARGEST_NORM:
-        raise ValueError(
-            f"exp_action: |t . L| reaches about {bound:.3g}, above the cap of {LARGEST_NORM:g}; "
-            "bound the coordinates (LieOperator(max_norm=...)), lower the learning rate of the generators, "
-            "or give steps and degree yourself"
-        )
+        raise NormError(bound)
     return bound
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.frames.card import CARD
 from lie_ssl.plain import to_plain
 from lie_ssl.protocol.evaluate import Results, Say, check_labels
-from lie_ssl.protocol.results import evaluate_encoder, read_results, write_table
+from lie_ssl.protocol.results import evaluate_encoder, read_card, read_results, write_table
 from lie_ssl.protocol.studies import NamedEncoder
 
 TABLES = ("accuracy", "curve", "trials")
@@ -73,7 +72,7 @@ def measure_gaps(encoders: Sequence[NamedEncoder], data: Path | str, out: Path |
 def check_same_data(out: Path, frames: FrameSet) -> None:
     """Refuses a folder with results on another data set, which would stand beside these."""
     for card in sorted(out.glob(f"*/{CARD}")):
-        if json.loads(card.read_text())["data"]["card_hash"] != frames.card["card_hash"]:
+        if read_card(card)["data"]["card_hash"] != frames.card["card_hash"]:
             raise UserError(
                 f"{card.parent} was measured on another data set than {frames.folder}; choose another --out"
             )

@@ -109,7 +109,9 @@ def check_out(out: Path) -> None:
     if out.is_file():
         raise UserError(f"{out} is a file; choose another --out")
     others = [p.name for p in out.iterdir() if p.name != FEATURES] if out.is_dir() else []
-    if others and "accuracy.csv" not in others:
+    if others == [CARD]:  # as kept beside joined tables
+        read_card(out / CARD)
+    elif others and "accuracy.csv" not in others:
         raise UserError(f"{out} holds other files; choose an empty folder")
 
 

@@ -48,6 +48,8 @@ def transfer_run(
     loaded = load(run)
     if loaded.config is None or loaded.card is None:
         raise UserError(f"{run} is no run; give the folder that `lie-ssl pretrain` made")
+    if not loaded.card["finished"]:
+        raise UserError(f"the run {run} is not finished; finish it with its own command first")
     name = Path(photos).resolve().stem
     keys = {"photos": name, "method": loaded.config.method.name, "arm": loaded.config.arm, "seed": loaded.config.seed}
     with open_tree(Path(photos)) as tree:

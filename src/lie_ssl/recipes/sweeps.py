@@ -57,8 +57,8 @@ def with_own_temperature(config: PretrainConfig) -> PretrainConfig:
 
 
 WEIGHTS = (1.0, 3.0)
-# X has a trial more than what is added to it, so that its rate has neighbours on both sides; lie_off takes what is found
-# for lie.
+# X has a trial more than what is added to it, so that its rate has neighbours on both sides; lie_off takes what is
+# found for lie.
 SMALL_VALUES: dict[str, dict[str, tuple[float, ...]]] = {
     "base": {LR: (5e-4, 1e-3, 2e-3)},
     "frames": {"objective.frames": WEIGHTS},

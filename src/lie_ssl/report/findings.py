@@ -113,10 +113,10 @@ def compare(accuracy: pd.DataFrame, phase: str) -> list[Comparison]:
         base = Arm(method, BASE)
         if base not in rivals or not chosen:
             continue
-        cells = _cells(means, base, chosen[0])
+        cells = _cells(own, means, base, chosen[0])
         better = []
         for rival in rivals:
-            against = _cells(means, rival, chosen[0])
+            against = _cells(own, means, rival, chosen[0])
             if rival != base and (below := int((against["difference"] < 0).sum())):
                 better.append(f"below {rival.name} in {below} of {len(against)}")
         if len(cells):
@@ -124,11 +124,13 @@ def compare(accuracy: pd.DataFrame, phase: str) -> list[Comparison]:
     return found
 
 
-def _cells(means: pd.DataFrame, base: Arm, arm: Arm) -> pd.DataFrame:
-    parts = [_of(means, each) for each in (base, arm)]
-    cells = parts[0].merge(parts[1], on=["setting", "diverse", "poses"], suffixes=("_base", ""))
+def _cells(accuracy: pd.DataFrame, means: pd.DataFrame, base: Arm, arm: Arm) -> pd.DataFrame:
+    keys = ["setting", "diverse", "poses"]
+    cells = _of(means, base).merge(_of(means, arm), on=keys, suffixes=("_base", ""))
     cells["difference"] = cells["mean"] - cells["mean_base"]
-    error = (cells["error"] ** 2 + cells["error_base"] ** 2) ** 0.5
+    pairs = _of(accuracy, base).merge(_of(accuracy, arm), on=[*keys, "seed"], suffixes=("_base", ""))
+    paired = over_seeds(pairs.assign(points=pairs["top1"] - pairs["top1_base"]), keys, "points")
+    error = cells[keys].merge(paired, on=keys, how="left")["error"]  # of the difference, seed by seed
     cells["clear"] = cells["difference"].abs() > CLEAR * error  # never with one seed, whose error is not a number
     return cells
 

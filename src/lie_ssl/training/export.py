@@ -42,7 +42,8 @@ def export_run(run: Path | str, out: Path | str, to: Format = "safetensors", whi
         raise UserError(f"{out} must end with {ENDINGS[to]} for the format {to}")
     if out.exists():
         raise UserError(f"{out} is there already; choose another --out")
-    assert loaded.config is not None
+    if loaded.config is None:
+        raise UserError(f"{run} is an encoder alone, and only runs are exported; give the run's folder")
     if to == "timm" and not timm.is_model(name := loaded.config.encoder.name):
         raise UserError(f"{name} is no model of timm; take --to safetensors or onnx")
     out.parent.mkdir(parents=True, exist_ok=True)

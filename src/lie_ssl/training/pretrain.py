@@ -22,6 +22,7 @@ from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.frames.card import CARD
 from lie_ssl.frames.loader import endless_loader
 from lie_ssl.frames.lock import folder_lock
+from lie_ssl.lie.norms import NormError
 from lie_ssl.methods.pair_model import PairModel
 from lie_ssl.training.batchnorm import convert_batchnorm
 from lie_ssl.training.checkpoints import LAST, WholeCheckpoints, read_checkpoint
@@ -54,7 +55,7 @@ def pretrain(config: PretrainConfig, out: Path | str, watcher: Watcher | None = 
         return out
     model = build_model(config, frames.size, frames.channels, sampler.deltas.factors)
     if config.start and not (out / LAST).exists():
-        watcher.say(start_from(model, config))
+        watcher.say(start_from(model, config, frames.card["card_hash"]))
     if world > 1:
         # The heads of the pair losses are left alone: every process gives them the joined batch.
         convert_batchnorm(model.method)
@@ -95,7 +96,13 @@ def fit(
     with quiet(), interruptible():
         trainer = build_trainer(config, device, keeper, out)
         started = time.perf_counter()
-        trainer.fit(module, loader, ckpt_path=str(last) if done else None, weights_only=True if done else None)
+        try:
+            trainer.fit(module, loader, ckpt_path=str(last) if done else None, weights_only=True if done else None)
+        except NormError as error:
+            raise UserError(
+                f"step {module.global_step + 1}: the operator's |t . L| reaches about {error.norm:.3g}; checkpoints "
+                "from before are kept. Lower optim.operator_lr, or bound t with --objective.operator.max-norm"
+            ) from error
     if rank == 0:
         card = read_run_card(out)
         write_run_card(out, card | {"seconds": round(card["seconds"] + time.perf_counter() - started, 1)})

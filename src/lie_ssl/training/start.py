@@ -9,17 +9,27 @@ from torch import nn
 from lie_ssl.errors import UserError
 from lie_ssl.methods.pair_model import PairModel
 from lie_ssl.training.checkpoints import LAST, model_state, read_checkpoint
-from lie_ssl.training.config import PretrainConfig
+from lie_ssl.training.config import PretrainConfig, load_config
+from lie_ssl.training.folder import CONFIG, read_run_card
 
 ENCODER = "method.encoder."
 
 
-def start_from(model: PairModel, config: PretrainConfig) -> str:
+def start_from(model: PairModel, config: PretrainConfig, data: str = "") -> str:
     """Takes the encoder of another run, and all of its heads and operator that have a place here; says what it took.
 
     The encoder must fit in full. Of the rest, what this model lacks or has in another shape stays as it was built.
+    `data` is the hash of this run's data set: where the other run had the same one, it must not have seen more of it.
     """
     path = Path(config.start)
+    folder = path if path.is_dir() else path.parent
+    if (folder / CONFIG).exists() and read_run_card(folder)["data"]["card_hash"] == data:
+        seen = load_config(folder / CONFIG).diverse
+        if seen > config.diverse:  # or evaluation would take known objects for new in poses that the first run saw
+            raise UserError(
+                f"{config.start} has seen {seen:g} of the training instances in all poses, more than the "
+                f"{config.diverse:g} of this run; raise --diverse, or start from another run"
+            )
     checkpoint = read_checkpoint(path / LAST if path.is_dir() else path)
     found, own = model_state(checkpoint), model.state_dict()
     for key, tensor in own.items():

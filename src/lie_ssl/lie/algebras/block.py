@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from lie_ssl.lie.algebras.base import Algebra
-from lie_ssl.lie.norms import LARGEST_NORM, default_tolerance, plan
+from lie_ssl.lie.norms import LARGEST_NORM, NormError, default_tolerance, plan
 
 
 class Block(Algebra):
@@ -50,7 +50,7 @@ class Block(Algebra):
             return 1, 1
         bound = float(blocks.nan_to_num(0, 0, 0).flatten(2).norm(dim=2).max())
         if bound > LARGEST_NORM:
-            raise ValueError(f"the move has a norm of about {bound:.3g}, above the cap of {LARGEST_NORM:g}; bound t")
+            raise NormError(bound)
         return plan(bound, default_tolerance(blocks.dtype))
 
     def cost(self, batch: int) -> float:

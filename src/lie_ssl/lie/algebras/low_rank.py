@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from lie_ssl.lie.algebras.base import Algebra
-from lie_ssl.lie.norms import LARGEST_NORM, default_tolerance, plan
+from lie_ssl.lie.norms import LARGEST_NORM, NormError, default_tolerance, plan
 
 
 class LowRank(Algebra):
@@ -58,7 +58,7 @@ class LowRank(Algebra):
         size = torch.linalg.matrix_norm(u.T @ u, 2).sqrt() * torch.linalg.matrix_norm(v.T @ v, 2).sqrt()
         bound = float(size * weights.nan_to_num(0, 0, 0).abs().max())
         if bound > LARGEST_NORM:
-            raise ValueError(f"the move has a norm of about {bound:.3g}, above the cap of {LARGEST_NORM:g}; bound t")
+            raise NormError(bound)
         return plan(bound, default_tolerance(weights.dtype))
 
     def cost(self, batch: int) -> float:
