@@ -85,7 +85,7 @@ def test_what_is_not_finite_stops_the_run_and_keeps_the_last_good_weights(
 def test_an_operator_that_explodes_stops_the_run_with_a_sentence(tiny: FrameSet, tmp_path: Path) -> None:
     own = tiny_run(tiny, "simclr", "literal", optim__steps=2)
     operator = replace(own.objective.operator, scale=1e6)
-    with pytest.raises(UserError, match=r"step 1: the operator's \|t . L\| reaches about .*; .* max-norm") as stop:
+    with pytest.raises(UserError, match=r"step 1: the operator's \|t . L\| reaches about .*; .*max-norm") as stop:
         pretrain(replace(own, objective=replace(own.objective, operator=operator)), tmp_path / "run")
     assert "\n" not in str(stop.value)
 
