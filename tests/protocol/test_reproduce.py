@@ -21,7 +21,7 @@ from lie_ssl.protocol.grid import Recipe, Unit, chosen_units, done_units
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.reproduce import compare
 from lie_ssl.protocol.results import ACCURACY_KEYS, evaluate_run
-from lie_ssl.recipes.grids import GRIDS, small, with_option
+from lie_ssl.recipes.grids import GRIDS, long, small, with_option
 from lie_ssl.training.pretrain import pretrain
 from tests.conftest import tiny_config
 from tests.refusals import refusal
@@ -138,6 +138,18 @@ def test_the_small_recipe() -> None:
     assert hashes == [small().hash_of(u) for u in small().units]
     assert all(h.startswith("small-") for h in hashes)
     assert replace(recipe, data=replace(recipe.data, seed=7)).hash_of(recipe.units[0]) != hashes[0]
+
+
+def test_the_long_recipe() -> None:
+    """The small one's MAE in every setting but the steps, and Option 2 beside Option 1 where a group moves a part."""
+    short = {u.name: u for u in small().units}
+    assert [u.name for u in long().units] == [name for name in short if name.startswith("mae/")]
+    for unit in long().units:
+        twin = short[unit.name]
+        assert unit.pretraining.optim.steps == 4 * twin.pretraining.optim.steps
+        assert replace(unit.pretraining, optim=twin.pretraining.optim) == twin.pretraining
+        both = unit.words[1] in ("lie", "lie_off")
+        assert unit.evaluation == (replace(twin.evaluation, options=(1, 2)) if both else twin.evaluation)
 
 
 def test_only() -> None:

@@ -55,9 +55,10 @@ def reproduce(
     It can be killed at any time; the same command goes on. Started in several terminals, with
     OMP_NUM_THREADS=1 on as many as there are cores, it works on several units of a recipe at once. For a card the exit
     code is 0 if all rows agree, else 1. The recipe `small` trains and evaluates mae, vicreg and simclr in all arms with
-    three seeds; `pretrained` and `backbone` begin with a trained encoder; `paper/mae`, `paper/vicreg` and
-    `paper/simclr` have the paper's size. With --dry-run a recipe, also paper/gaps, paper/imagenet or paper/ilab, runs
-    for a few steps at full size with random weights, and what the whole would cost is printed.
+    three seeds, `long` mae with four times the steps; `pretrained` and `backbone` begin with a trained encoder;
+    `paper/mae`, `paper/vicreg` and `paper/simclr` have the paper's size. With --dry-run a recipe, also paper/gaps,
+    paper/imagenet or paper/ilab, runs for a few steps at full size with random weights, and what the whole would cost
+    is printed.
 
     Example: lie-ssl reproduce runs/mae_lie/evaluation --data data/small
 
