@@ -84,6 +84,14 @@ def _torch() -> str:
     return f"{torch.__version__}, {torch.get_num_threads()} threads"
 
 
+def _bf16() -> str:
+    from lie_ssl.training.bf16 import cpu_has_bf16
+
+    if not cpu_has_bf16():
+        raise RuntimeError("this machine refuses the AMX instructions that its processor names")
+    return "for --precision bf16"
+
+
 def _torchvision() -> str:
     from lie_ssl.torchvision_cure import import_torchvision, is_cured
 
@@ -133,6 +141,7 @@ CHECKS = [
     Check("torch", _torch, "type: pip install torch", needed=True),
     Check("torchvision", _torchvision, "type: pip install torchvision", needed=True),
     Check("numba rasteriser", _numba, "type: pip install numba", needed=True),
+    Check("bf16 on the CPU", _bf16, "train in 32 bits, or set ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16"),
     Check("GPU", _gpu, "everything runs on the CPU as well"),
     Check("Blender", _blender, "for photoreal pictures type: pip install -e '.[blender]'"),
     Check("Ray", _installed("ray"), "for clusters type: pip install -e '.[cluster]'"),

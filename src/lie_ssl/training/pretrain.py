@@ -25,6 +25,7 @@ from lie_ssl.frames.lock import folder_lock
 from lie_ssl.lie.norms import NormError
 from lie_ssl.methods.pair_model import PairModel
 from lie_ssl.training.batchnorm import convert_batchnorm
+from lie_ssl.training.bf16 import REMEDY, cpu_has_bf16
 from lie_ssl.training.checkpoints import LAST, WholeCheckpoints, read_checkpoint
 from lie_ssl.training.checks import Checks
 from lie_ssl.training.config import PretrainConfig, kinds_of
@@ -141,6 +142,11 @@ def choose_device(config: PretrainConfig) -> str:
         raise UserError("precision is fp16, but a CPU has no fast fp16; set --precision bf16 or 32")
     if config.precision == "bf16" and device == "cuda" and not torch.cuda.is_bf16_supported():
         raise UserError("precision is bf16, but this GPU has none; set --precision fp16 or 32")
+    if config.precision == "bf16" and device == "cpu" and not cpu_has_bf16():
+        raise UserError(
+            "precision is bf16, but this machine refuses the AMX instructions that its processor names; set "
+            f"--precision 32, or {REMEDY} in the environment"
+        )
     return device
 
 

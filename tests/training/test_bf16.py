@@ -1,0 +1,34 @@
+"""bf16 on a CPU whose instructions may be refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from lie_ssl.errors import UserError
+from lie_ssl.recipes.pretrain import small
+from lie_ssl.training.bf16 import PRODUCT, REMEDY, comes_to_its_end, cpu_has_bf16
+from lie_ssl.training.pretrain import choose_device
+
+
+def test_a_product_without_the_refused_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
+    name, _, value = REMEDY.partition("=")
+    monkeypatch.setenv(name, value)
+    assert comes_to_its_end(PRODUCT)
+    cpu_has_bf16.cache_clear()
+    assert cpu_has_bf16()
+
+
+def test_a_process_that_is_ended_from_outside_does_not_come_to_its_end() -> None:
+    assert not comes_to_its_end("import os, signal; os.kill(os.getpid(), signal.SIGILL)")
+
+
+def test_a_refusal_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = replace(small("mae", "base"), precision="bf16", device="cpu")
+    monkeypatch.setattr("lie_ssl.training.pretrain.cpu_has_bf16", lambda: True)
+    assert choose_device(config) == "cpu"
+    monkeypatch.setattr("lie_ssl.training.pretrain.cpu_has_bf16", lambda: False)
+    with pytest.raises(UserError, match="set --precision 32, or ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16 in"):
+        choose_device(config)
+    assert choose_device(replace(config, precision="32")) == "cpu"
