@@ -7,22 +7,33 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from lie_ssl.protocol.grid import done_units
+from lie_ssl.recipes.grids import GRIDS
 from lie_ssl.report.formats import to_markdown
 from lie_ssl.report.headline import headline_tables
 
 ROOT = Path(__file__).parents[1]
-SMALL = ROOT / "results" / "small"
+RESULTS = ROOT / "results"
 
 
+@pytest.mark.parametrize("recipe", ["small", "long"])
 @pytest.mark.parametrize("number", [0, 1, 2])
-def test_main_tables(number: int) -> None:
-    table = headline_tables(pd.read_csv(SMALL / "accuracy.csv"), pd.read_csv(SMALL / "equivariance.csv"))[number]
-    stored = (SMALL / "tables" / f"{table.name}.md").read_text()
+def test_main_tables(recipe: str, number: int) -> None:
+    folder = RESULTS / recipe
+    table = headline_tables(pd.read_csv(folder / "accuracy.csv"), pd.read_csv(folder / "equivariance.csv"))[number]
+    stored = (folder / "tables" / f"{table.name}.md").read_text()
     assert stored.strip() == to_markdown(table).strip()
     readme = (ROOT / "README.md").read_text()
     for line in stored.splitlines():
         if line.startswith("|"):
             assert line in readme
+
+
+@pytest.mark.parametrize("recipe", ["small", "long", "pretrained", "backbone"])
+def test_rows_are_those_of_the_recipe_as_it_is(recipe: str) -> None:
+    """A changed setting gives a unit another hash, and its rows would be of something else."""
+    units = GRIDS[recipe]().units
+    assert done_units(RESULTS / recipe, GRIDS[recipe]()) == {unit.name for unit in units}
 
 
 def test_pictures_and_pages_are_there() -> None:
