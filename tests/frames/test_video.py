@@ -135,11 +135,15 @@ def broken(kind: str, path: Path) -> None:
     elif kind == "truncated":
         whole.write_bytes(whole.read_bytes()[:200])
     elif kind in ("damaged", "half"):
-        data = bytearray(write(path.with_suffix(".mkv"), turning("mug", 40), codec="libx264").read_bytes())
-        path.with_suffix(".mkv").unlink()
-        middle = len(data) // 2
-        data[middle : middle + 600] = bytes(600)
-        path.write_bytes(data if kind == "damaged" else data[:middle])
+        clip = write(path.with_suffix(".mkv"), turning("mug", 40), codec="libx264")
+        data = bytearray(clip.read_bytes())
+        with av.open(str(clip)) as container:
+            packet = bytes(list(container.demux(video=0))[20])
+        clip.unlink()
+        # From the beginning of a packet: further in, the decoder may take any bytes for a picture.
+        begin = data.index(packet)
+        data[begin : begin + 200] = bytes(200)
+        path.write_bytes(data if kind == "damaged" else data[: len(data) // 2])
     elif kind == "still":
         write(path, np.repeat(turning("mug", 1), 10, axis=0))
     elif kind == "sound":
