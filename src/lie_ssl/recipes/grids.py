@@ -38,10 +38,9 @@ def small() -> Recipe:
 
 
 def long() -> Recipe:
-    """MAE in four arms x three seeds as in `small`, with four times the steps: the group learns long after the rest.
+    """MAE in four arms x three seeds as in `small`, with four times the steps; the group is then learned in 3D too.
 
-    MAE Lie, whose group can then be trusted, is evaluated with Option 2 too, and so is MAE Lie off as its control. The
-    literal operator is left out.
+    MAE Lie is evaluated with Option 2 as well, and so is MAE Lie off as its control. The literal operator is left out.
     """
     arms = [arm for arm in ARMS if arm != "literal"]
 
