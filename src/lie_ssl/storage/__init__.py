@@ -1,0 +1,1 @@
+"""What everybody needs and nobody owns: names that become paths, trust in import paths, tables, tensor files."""

@@ -1,0 +1,27 @@
+"""Files that are whole or not there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from lie_ssl.errors import UserError
+
+
+def write_whole(path: Path, chunks: Sequence[bytes], durable: bool = True) -> None:
+    """Writes a file under a temporary name, flushes it to the disk (if `durable`) and moves it into place."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with temporary.open("wb") as file:
+            for chunk in chunks:
+                file.write(chunk)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise UserError(
+            f"cannot write {path}: {error.strerror or error}; free some space or choose another folder"
+        ) from error

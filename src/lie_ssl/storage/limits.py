@@ -1,0 +1,89 @@
+"""What fits on this machine: asked before hours of work begin, or before the system ends the process."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from lie_ssl.errors import UserError
+
+STEPS_A_SECOND = 1000  # more than any step here reaches
+YEAR = 365 * 24 * 3600
+YEARS = 10
+LEAST = 5e8  # bytes
+V1 = "memory/memory."  # files of the first version of control groups
+
+
+def available_memory() -> int:
+    """Bytes that this process can still get: of the machine, of its control group, of its own limit."""
+    found = [_machine(), _group(), _own_limit()]
+    return max(0, min(value for value in found if value is not None))
+
+
+def check_memory(needed: float, what: str, remedy: str) -> None:
+    """Refuses what needs more memory than there is.
+
+    Args:
+        needed: bytes, estimated from below, so that nothing is refused that could work.
+        what: the setting that asks for them.
+        remedy: how to ask for less.
+    """
+    available = available_memory()
+    if needed > available:
+        raise UserError(f"{what} needs at least {gigabytes(needed)}, but {gigabytes(available)} are free; {remedy}")
+
+
+def check_room() -> None:
+    """Refuses to begin where there is next to no memory: torch then ends without a word, or waits for ever for threads
+    that could not be started."""
+    check_memory(LEAST, "torch", "close other programs, or raise `ulimit -v`")
+
+
+def check_steps(name: str, steps: int) -> None:
+    """Refuses more steps than a lifetime has."""
+    years = steps / STEPS_A_SECOND / YEAR
+    if years > YEARS:
+        raise UserError(
+            f"{name} is {steps:.3g}, which takes {years:.3g} years at {STEPS_A_SECOND:,} steps a second; take fewer"
+        )
+
+
+def gigabytes(size: float) -> str:
+    """
+    >>> gigabytes(2.5e9), gigabytes(3e20)
+    ('2.5 GB', '3e+11 GB')
+    """
+    return f"{size / 1e9:.3g} GB"
+
+
+def _machine() -> int:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError):  # no Linux
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 1 << 62
+
+
+def _group() -> int | None:
+    """What is left of a container's share. Cached files do not count: the system gives them up when it must."""
+    folder = Path("/sys/fs/cgroup")
+    for limit, stat, used in (("memory.max", "memory.stat", "anon"), (V1 + "limit_in_bytes", V1 + "stat", "total_rss")):
+        try:
+            most = int((folder / limit).read_text(encoding="ascii"))
+            words = (line.split() for line in (folder / stat).read_text(encoding="ascii").splitlines())
+            return most - next(int(value) for name, value in words if name == used)
+        except (OSError, ValueError, StopIteration):  # no such file, or "max"
+            continue
+    return None
+
+
+def _own_limit() -> int | None:
+    """What is left under `ulimit -v`."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (ImportError, OSError, ValueError):
+        return None
+    return None if limit == resource.RLIM_INFINITY else limit - used

@@ -1,0 +1,52 @@
+"""Names that come from files and become paths: none of them may lead out of the folder it is meant for."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from lie_ssl.errors import UserError
+
+
+def inside(folder: Path, *names: str) -> Path:
+    """The path `folder / names[0] / names[1] / ...`.
+
+    Everything that writes under a name that it has read somewhere (a split, a class, an instance, a method) gets its
+    path here. Raises :class:`UserError` for a name that is empty, absolute, goes up with `..`, or has a character that
+    no path should have.
+
+    >>> inside(Path("out"), "train", "car").as_posix()
+    'out/train/car'
+    """
+    path = folder
+    for name in names:
+        check_name(name, "the name of a file or folder", f"in {folder}")
+        parts = name.replace("\\", "/").split("/")
+        if any(part in ("", ".", "..") for part in parts) or (len(name) > 1 and name[1] == ":"):
+            raise UserError(f"{name!r} would lead out of the folder {folder}; nothing was written there, rename it")
+        path = path / name
+    return path
+
+
+def as_one_part(name: str) -> str:
+    """A class, an instance or a method as one part of a path: names may have slashes in them, or lead elsewhere."""
+    word = name.replace("/", "_").replace("\\", "_")
+    return "_" if word in ("", ".", "..") else word
+
+
+def check_name(name: str, what: str, where: str) -> None:
+    """Refuses names that cannot be stored as UTF-8 or that would break a line of output.
+
+    Args:
+        name: a class, an instance, the path of a file.
+        what, where: for the message, such as "the class" and "in index.parquet".
+    """
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        shown = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        ascii_only = sys.getfilesystemencoding().lower() not in ("utf-8", "utf8")
+        remedy = "set LC_ALL=C.UTF-8" if ascii_only else "rename it"
+        raise UserError(f"{what} '{shown}' {where} is not valid UTF-8; {remedy}") from None
+    if not name.isprintable():
+        raise UserError(f"{what} {name!r} {where} has a control character in it; rename it")

@@ -1,0 +1,49 @@
+"""No name leads out of its folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lie_ssl.errors import UserError
+from lie_ssl.storage.paths import as_one_part, check_name, inside
+
+
+@pytest.mark.parametrize(
+    "name", ["..", ".", "", "/etc", "../x", "a/../../x", "a//b", "..\\x", "a\\..\\x", "C:x", "a\0", "a\nb", "\udcff"]
+)
+def test_what_leads_out_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError) as refusal:
+        inside(tmp_path, "train", name)
+    assert "\n" not in str(refusal.value)
+    assert "\0" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["car", "plant pot", "a.b", "...", "-x", "tässe", "a/b", "package.module:Class"])
+def test_other_names_are_taken(name: str, tmp_path: Path) -> None:
+    assert inside(tmp_path, name) == tmp_path / name
+
+
+@given(st.lists(st.text(alphabet=st.sampled_from("./\\ab:\n~\0é")), min_size=1, max_size=3))
+def test_a_path_is_inside_or_refused(names: list[str]) -> None:
+    folder = Path("/some/folder")
+    try:
+        path = inside(folder, *names)
+    except UserError:
+        return
+    assert path.resolve().is_relative_to(folder.resolve())
+    assert path != folder
+
+
+@given(st.text(alphabet=st.sampled_from("./\\ab")))
+def test_one_part_is_one_part(name: str) -> None:
+    assert inside(Path("/some/folder"), as_one_part(name)).parent == Path("/some/folder")
+
+
+def test_the_message_can_be_printed() -> None:
+    with pytest.raises(UserError, match=r"m\\xffg") as refusal:
+        check_name("m\udcffg", "the file", "in photos")
+    str(refusal.value).encode("ascii")
