@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from lie_ssl.frames.config import DataConfig
+from lie_ssl.frames.folder import LEFT_OUT
 from lie_ssl.frames.frameset import FrameSet
 from lie_ssl.frames.make import Progress, make_frames
+from lie_ssl.frames.splits import assign
+from lie_ssl.frames.video import UNLABELLED
+from lie_ssl.objects.textures import printable
 from lie_ssl.recipes.data import DATA_RECIPES, demo, paper, small
 
 
@@ -66,22 +72,103 @@ def run(recipe: str, config: DataConfig, out: Path, workers: int, strict: bool) 
 
 
 def print_result(frames: FrameSet) -> None:
-    """What was left out and what the data set holds."""
-    card = frames.card
-    for dropped in card["dropped"]:
-        print(f"left out {dropped['key']}: {dropped['why']}")
+    """What was left out, what the user should know, and what the data set holds."""
+    card, counts = frames.card, frames.card["counts"]
+    for line in left_out_lines(card["dropped"], card["config"].get("path", "")):
+        print(line)
     if card["dropped"]:
-        print(f"left out {len(card['dropped'])} in all")
-    counts = card["counts"]
-    missing = [s for s in ("validation", "test") if counts[s] == 0]
-    if missing and counts["classes"] == counts["instances"] > 1:
-        print("note: every class is one object; half of them are seen in all poses, the others in one")
-    elif missing:
-        print(f"note: the classes have too few instances for a {' or '.join(missing)} split")
+        table = frames.folder / LEFT_OUT
+        listed = f", listed in {table}" if table.is_file() else ""  # older data sets have no such file
+        print(f"left out {len(card['dropped']):,} in all{listed}")
+    for note in [*card.get("notes", []), *split_notes(frames)]:
+        print(printable(f"note: {note}"))
     print(
         f"{frames.folder}: {counts['frames']:,} frames of {counts['instances']:,} instances in "
         f"{counts['classes']} classes, {card['bytes_per_frame'] / 1000:.1f} kB a frame"
     )
+
+
+def left_out_lines(dropped: Sequence[dict[str, str]], root: str = "") -> list[str]:
+    """One line a reason, with a count and an example, or with the name where there is only one.
+
+    Args:
+        dropped: as the card has it.
+        root: the folder that the names may begin with in the reasons.
+    """
+    groups: dict[str, list[dict[str, str]]] = {}
+    for each in dropped:
+        groups.setdefault(common_reason(each["key"], each["why"], root), []).append(each)
+    lines = [
+        f"left out {own[0]['key']}: {own[0]['why']}"
+        if len(own) == 1
+        else f"left out {len(own):,}: {reason} (first: {own[0]['key']})"
+        for reason, own in groups.items()
+    ]
+    return [printable(line) for line in lines]
+
+
+def common_reason(key: str, why: str, root: str = "") -> str:
+    """Why `key` was left out, without the names and numbers that are its own.
+
+    >>> common_reason("mug/a.obj", "data/mug/a.obj cannot be used, it has no faces", "data")
+    'cannot be used, it has no faces'
+    """
+    why = re.sub(r"^.+(?= was taken as the mesh of this folder)", "another file", why)
+    why = re.sub(r"(?<=same geometry as ).+?(?=, which has another class|$)", "another mesh", why)
+    if "." in key:  # a file; in an archive its name there may stand alone
+        for name in (str(Path(root) / key), key, key.rpartition(":")[2]):
+            why = re.sub(rf"\S*{re.escape(name)}", "...", why)
+    why = re.sub(r"(?<![\w.-])\d+(\.\d+)?(?!\w)", "N", why)
+    return why.removeprefix("... ").removesuffix(".")
+
+
+def split_notes(frames: FrameSet) -> list[str]:
+    """Why the data set can be learned from but not evaluated on, and what helps; or that every class is one object."""
+    card, config, counts = frames.card, frames.card["config"], frames.card["counts"]
+    imported = card["recipe"] in ("photographs", "video")
+    thing, things = ("clip", "clips") if card["recipe"] == "video" else ("object", "objects")
+    limits = "so the data set can be learned from but not evaluated on"
+    # Scanned objects without a class are all of the class `object`.
+    if frames.classes == [UNLABELLED] or (config.get("source") == "folder" and frames.classes == ["object"]):
+        return [f"the {things} have no classes, {limits}; sort them into folders by class"]
+    if counts["classes"] == 1:
+        return [f"all {things} are of one class ({frames.classes[0]}), {limits}; add {things} of other classes"]
+    missing = [s for s in ("validation", "test") if counts[s] == 0]
+    if not missing:
+        return []
+    if imported and counts["classes"] == counts["instances"]:
+        return ["every class is one object; half of them are seen in all poses, the others in one"]
+    sizes = frames.index.groupby("class")["instance"].nunique().tolist()
+    low, high = min(sizes), max(sizes)
+    number = f"{low:,} {thing if low == 1 else things}" if low == high else f"{low:,} to {high:,} {things}"
+    what = f"with {number} a class there is {' and '.join(f'no {s}' for s in missing)} split, {limits}"
+    shares = enough_shares(sizes, config["validation"], config["test"])
+    if shares is None:
+        return [f"{what}; at least 3 {things} a class are needed"]
+    how = f"{'import' if imported else 'make'} it into another folder with"
+    more = "raise --instances" if config.get("source") == "procedural" else f"add {things}"
+    return [f"{what}; {how} --validation {shares[0]:g} --test {shares[1]:g}, or {more}"]
+
+
+def enough_shares(sizes: Sequence[int], validation: float, test: float) -> tuple[float, float] | None:
+    """Shares for validation and test that give every class at least one instance in each split, training included.
+
+    They are the given ones where these are large enough. None if a class has fewer than three instances.
+
+    Args:
+        sizes: instances of each class.
+        validation, test: the shares that the data set was made with.
+    """
+    least = math.ceil(100 / min(sizes)) / 100
+    for shares in ((max(validation, least), max(test, least)), (least, least)):
+        if sum(shares) < 1 and all(_fills_all_splits(size, *shares) for size in set(sizes)):
+            return shares
+    return None
+
+
+def _fills_all_splits(size: int, validation: float, test: float) -> bool:
+    splits = assign([str(i) for i in range(size)], "", validation=validation, test=test)
+    return {split for split, _ in splits.values()} == {"train", "validation", "test"}
 
 
 @contextmanager

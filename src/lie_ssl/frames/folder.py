@@ -5,18 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.card import CARD, INDEX, file_hash, versions, write_card
 from lie_ssl.frames.index import InstanceRows, build_index, write_index
 from lie_ssl.frames.lock import folder_lock
-from lie_ssl.frames.shards import write_whole
 from lie_ssl.objects.sources import Dropped
+from lie_ssl.objects.textures import printable
+from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.tables import write_table
 
-RECIPE = "recipe.json"
+RECIPE, LEFT_OUT = "recipe.json", "left_out.csv"
 
 
 def config_hash(config: dict[str, Any]) -> str:
@@ -44,6 +48,17 @@ def check_folder(folder: Path, config: dict[str, Any]) -> bool:
 
 
 @contextmanager
+def removed_if_empty(folder: Path) -> Iterator[None]:
+    """Takes the folder away again where something went wrong before there was anything in it."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            folder.rmdir()
+        raise
+
+
+@contextmanager
 def claimed(folder: Path, config: dict[str, Any], recipe: str) -> Iterator[bool]:
     """Holds the folder for this config's data set; gives True if another process has finished it by now.
 
@@ -53,7 +68,7 @@ def claimed(folder: Path, config: dict[str, Any], recipe: str) -> Iterator[bool]
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"cannot make the folder {folder}: {error.strerror}; choose another --out") from error
-    with folder_lock(folder):
+    with removed_if_empty(folder), folder_lock(folder):
         finished = check_folder(folder, config)
         if not finished:
             text = json.dumps({"recipe": recipe, "config": config, "config_hash": config_hash(config)}, indent=1)
@@ -73,9 +88,14 @@ def finish(
     rows: Sequence[InstanceRows],
     dropped: Sequence[Dropped],
     hashes: dict[str, str],
+    notes: Sequence[str] = (),
 ) -> None:
-    """Writes the index and, last of all, the card. `hashes` holds every shard's file name and digest."""
+    """Writes the index, the list of what was left out (if anything was) and, last of all, the card.
+
+    `hashes` holds every shard's file name and digest; `notes` are sentences for the user.
+    """
     write_index(folder / INDEX, build_index(rows))
+    _write_left_out(folder / LEFT_OUT, dropped)
     stored = sum(len(r.distinct()) for r in rows)
     bytes_in_all = sum((folder / name).stat().st_size for name in hashes)
     card = {
@@ -98,14 +118,24 @@ def finish(
         "bytes_per_frame": round(bytes_in_all / max(1, stored), 1),
         "licences": {k: sum(r.licence == k for r in rows) for k in sorted({r.licence for r in rows})},
         "dropped": [{"key": d.key, "why": d.why} for d in dropped],
+        **({"notes": list(notes)} if notes else {}),
         "files": dict(sorted(hashes.items())) | {INDEX: file_hash(folder / INDEX)},
     }
     write_card(folder, card)
     (folder / RECIPE).unlink(missing_ok=True)
 
 
+def _write_left_out(path: Path, dropped: Sequence[Dropped]) -> None:
+    """For people: the card has the same, and nothing reads this file, so that it may be changed or deleted."""
+    if dropped:
+        rows = [(printable(d.key), printable(d.why)) for d in dropped]
+        write_table(path, pd.DataFrame(rows, columns=["key", "why"]))
+    else:
+        path.unlink(missing_ok=True)  # of an earlier run that was cut short
+
+
 def _hash_in(path: Path) -> str:
     try:
-        return str(json.loads(path.read_text())["config_hash"])
+        return str(json.loads(path.read_text(encoding="utf-8"))["config_hash"])
     except (OSError, ValueError, KeyError, TypeError):
         return "unreadable"

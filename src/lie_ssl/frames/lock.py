@@ -53,7 +53,9 @@ def try_lock(folder: Path) -> Iterator[bool]:
         except OSError:
             yield False
             return
-        yield True
-        path.unlink(missing_ok=True)
+        try:
+            yield True
+        finally:
+            path.unlink(missing_ok=True)
     finally:
         os.close(handle)

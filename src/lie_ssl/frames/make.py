@@ -7,10 +7,12 @@ comes last. Workers are spawned processes: a script that calls :func:`make_frame
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import shutil
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -28,11 +30,14 @@ from lie_ssl.frames.index import InstanceRows
 from lie_ssl.frames.plan import Plan, make_plan
 from lie_ssl.frames.shards import Shard, write_shard
 from lie_ssl.objects.mesh import Mesh
+from lie_ssl.objects.shapes.registry import class_names
 from lie_ssl.objects.sources import Entry, Source
 from lie_ssl.render.renderer import render
 from lie_ssl.render.view import RenderSettings
+from lie_ssl.storage.limits import check_memory, gigabytes
 
 Progress = Callable[[int, int], None]  # frames done, frames in all
+BYTES_A_FRAME = 200  # of the index while it is made
 
 
 def make_frames(
@@ -51,11 +56,12 @@ def make_frames(
     folder = Path(out)
     if check_folder(folder, to_dict(config)):
         return FrameSet(folder)
+    _check_disk(folder, config, expected_frames(config))
     plan = make_plan(config, strict=strict)
     with claimed(folder, to_dict(config), recipe) as finished:
         if finished:
             return FrameSet(folder)
-        _check_disk(folder, config, plan)
+        _check_disk(folder, config, plan.n_frames)
         hashes = _draw_all(plan, config, folder, workers or os.cpu_count() or 1, progress)
         finish(
             folder,
@@ -67,6 +73,7 @@ def make_frames(
             factors=config.varied,
             rows=plan.rows,
             dropped=plan.dropped,
+            notes=plan.notes,
             hashes=hashes,
         )
     return FrameSet(folder)
@@ -77,15 +84,27 @@ def expected_bytes(settings: RenderSettings) -> int:
     return 400 + int(settings.channels / 3 * settings.size**1.67)
 
 
-def _check_disk(folder: Path, config: DataConfig, plan: Plan) -> None:
-    there = sum(p.stat().st_size for p in folder.glob("frames-*.bin"))
-    needed = plan.n_frames * expected_bytes(config.render) - there
-    free = shutil.disk_usage(folder).free
+def expected_frames(config: DataConfig) -> int:
+    """How many frames a data set will have; for sources that have to be listed first, those of one instance."""
+    turns = math.ceil(360 / config.step - 1e-9)
+    poses = sum(config.rotations if kind == "so3" else turns for kind in config.poses) * config.repeats
+    if config.source != "procedural":
+        return poses
+    return poses * config.instances * (len(config.classes) or len(class_names()))
+
+
+def _check_disk(folder: Path, config: DataConfig, frames: int) -> None:
+    """Refuses what cannot fit: with a guess before a list of all frames is made, and once more with their number."""
+    there = next(p for p in (folder, *folder.absolute().parents) if p.is_dir())
+    done = sum(p.stat().st_size for p in folder.glob("frames-*.bin"))
+    needed, free = frames * expected_bytes(config.render) - done, shutil.disk_usage(there).free
+    remedy = "make it smaller (--instances, --step, --rotations, --repeats, --size)"
     if needed > free:
         raise UserError(
-            f"the data set needs about {needed / 1e9:.2g} GB, but {folder} has {free / 1e9:.2g} GB free; "
-            "free some space or make it smaller (--instances, --step, --size)"
+            f"a data set of {frames:.3g} frames needs about {gigabytes(needed)}, but {there} has {gigabytes(free)} "
+            f"free; free some space or {remedy}"
         )
+    check_memory(frames * BYTES_A_FRAME, f"a data set of {frames:.3g} frames", remedy)
 
 
 def _draw_all(plan: Plan, config: DataConfig, folder: Path, workers: int, progress: Progress) -> dict[str, str]:
@@ -125,7 +144,9 @@ class Job:
         """Draws, encodes and writes; returns the file's name and hash."""
         frames: list[bytes] = []
         for entry, rows in zip(self.entries, self.rows, strict=True):
-            mesh: Mesh = self.source.mesh(entry)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the catalogue has made notes of them
+                mesh: Mesh = self.source.mesh(entry)
             views = [rows.poses[i].view for i in rows.distinct()]
             pictures = render(mesh, views, self.config.render, self.config.backend)
             frames += [encode(picture) for picture in pictures]
@@ -156,6 +177,10 @@ def _finished(jobs: list[Job], workers: int) -> Iterator[tuple[int, str, str]]:
                 reported = counter.value
                 for future in finished:
                     yield 0, *future.result()
+        except (KeyboardInterrupt, SystemExit):
+            for process in multiprocessing.active_children():  # they need not finish what they are at
+                process.terminate()
+            raise
         except BrokenProcessPool as error:
             raise UserError(
                 'a worker process stopped: a script must call make_frames under `if __name__ == "__main__":` (or '

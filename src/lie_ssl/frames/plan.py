@@ -27,6 +27,7 @@ class Plan:
     entries: list[Entry]
     rows: list[InstanceRows]
     dropped: list[Dropped]
+    notes: list[str]
 
     @property
     def n_frames(self) -> int:
@@ -65,7 +66,7 @@ def make_plan(config: DataConfig, *, strict: bool = False) -> Plan:
         entries += own[: config.instances]
     if not entries:
         raise UserError(f"the source {source.name} has no object that can be drawn")
-    return Plan(source, entries, _laid_out(config, entries), catalogue.dropped)
+    return Plan(source, entries, _laid_out(config, entries), catalogue.dropped, catalogue.notes)
 
 
 def _laid_out(config: DataConfig, entries: list[Entry]) -> list[InstanceRows]:

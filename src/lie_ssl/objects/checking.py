@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from lie_ssl.errors import UserError
 from lie_ssl.objects.duplicates import drop_duplicates
 from lie_ssl.objects.mesh import Mesh
+from lie_ssl.objects.remarks import listen, summed_up
 from lie_ssl.objects.sources import Catalogue, Dropped, Entry
 
 
 def checked_catalogue(
     entries: Sequence[Entry], mesh: Callable[[Entry], Mesh], dropped: Sequence[Dropped], *, strict: bool
 ) -> Catalogue:
-    """The entries whose meshes can be loaded and occur once; the rest joins what was `dropped` before."""
+    """The entries whose meshes can be loaded and occur once; the rest joins what was `dropped` before.
+
+    What loading warns of becomes notes.
+    """
     good: list[Entry] = []
     hashes: list[str] = []
     broken: list[Dropped] = []
+    remarks: dict[Entry, list[str]] = {}
     for entry in entries:
         try:
-            hashes.append(mesh(entry).geometry_hash())
+            loaded, remarks[entry] = listen(partial(mesh, entry))
+            hashes.append(loaded.geometry_hash())
         except UserError as error:
             if strict:
                 raise
@@ -27,4 +34,6 @@ def checked_catalogue(
         else:
             good.append(entry)
     kept, copies = drop_duplicates(good, hashes)
-    return Catalogue(sorted(kept, key=lambda e: (e.class_name, e.instance)), [*dropped, *broken, *copies])
+    kept.sort(key=lambda e: (e.class_name, e.instance))
+    notes = summed_up((entry.key, reason) for entry in kept for reason in remarks[entry])
+    return Catalogue(kept, [*dropped, *broken, *copies], notes)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +15,14 @@ from lie_ssl.errors import UserError
 from lie_ssl.objects.checking import checked_catalogue
 from lie_ssl.objects.files import EXTENSIONS, load_mesh
 from lie_ssl.objects.mesh import Mesh
+from lie_ssl.objects.remarks import meshes
 from lie_ssl.objects.sources import Catalogue, Entry, wanted_entries
-from lie_ssl.objects.trees import SCANS, recognise, unique_names
+from lie_ssl.objects.trees import SCANS, is_scanned, recognise, unique_names
 from lie_ssl.objects.turning import FRONT_MINUS_Z, FRONT_X, Z_UP, turned
 
 _LAYOUTS = (
     "plain (class/instance.obj or class/instance/any.obj), shapenet (synset/model/models/model_normalized.obj), "
-    "modelnet (class/train/x.off) and gso (object/meshes/model.obj)"
+    "modelnet (class/train/x.off) and gso (object/meshes/model.obj, or object/model.obj with texture.png)"
 )
 
 
@@ -55,7 +59,8 @@ class MeshFolder:
         if not entries:
             raise UserError(f"{root} holds no mesh in the layout {self.layout!r}: the layouts are {_LAYOUTS}.")
         chosen = wanted_entries(entries, classes)
-        return checked_catalogue(chosen, self.mesh, () if classes else dropped, strict=strict)
+        catalogue = checked_catalogue(chosen, self.mesh, () if classes else dropped, strict=strict)
+        return replace(catalogue, notes=[*self._up_notes(catalogue.entries), *catalogue.notes])
 
     def mesh(self, entry: Entry) -> Mesh:
         """The mesh of one model, upright and normalised."""
@@ -76,17 +81,35 @@ class MeshFolder:
             raise UserError(f"{root} {what}: the layouts are {_LAYOUTS}.")
         return layout
 
-    def _rotation(self, key: str) -> NDArray[np.float64] | None:
-        """What turns a model into y up, front +z; None where it stands so already. The key alone tells the layout."""
+    def _up_notes(self, entries: Sequence[Entry]) -> list[str]:
+        """Which axis was taken as up, unless the user has said it."""
+        if self.up != "auto" or not entries:
+            return []
+        (axis, count), *others = Counter(self._up(entry.key) for entry in entries).most_common()
+        rest = "".join(f", {other} of {number:,}" for other, number in others)
+        change = "--up y or --up z" if others else f"--up {'z' if axis == 'y' else 'y'}"
+        return [f"the {axis} axis of {meshes(count)} was taken as up{rest}; change it with {change}"]
+
+    def _up(self, key: str) -> str:
+        """The axis that points upwards in a file: as the user says, else as the place of the file tells."""
         if self.up != "auto":
-            return Z_UP if self.up == "z" else None
-        if self.layout == "plain":
-            return None
-        parts = key.split("/")
-        if parts[0].isdigit() and len(parts[0]) == 8:
-            # The two versions of ShapeNetCore look different ways.
-            return {"model_normalized.obj": FRONT_MINUS_Z, "model.obj": FRONT_X}.get(parts[-1])
-        if parts[1:] == ["meshes", "model.obj"]:
-            return Z_UP
+            return self.up
+        if self.layout == "plain" or _is_shapenet(key):
+            return "y"
+        root, parts = Path(self.root), key.split("/")
         is_modelnet = len(parts) == 3 and parts[1] in ("train", "test") and parts[2].endswith(".off")
-        return Z_UP if is_modelnet else None
+        return "z" if is_modelnet or is_scanned(root, root / key) else "y"
+
+    def _rotation(self, key: str) -> NDArray[np.float64] | None:
+        """What turns a model into y up, front +z; None where it stands so already."""
+        if self._up(key) == "z":
+            return Z_UP
+        if self.up == "auto" and self.layout != "plain" and _is_shapenet(key):
+            # The two versions of ShapeNetCore look different ways.
+            return {"model_normalized.obj": FRONT_MINUS_Z, "model.obj": FRONT_X}.get(key.rpartition("/")[2])
+        return None
+
+
+def _is_shapenet(key: str) -> bool:
+    """Whether a file lies in the folder of a synset."""
+    return re.match(r"\d{8}/", key) is not None

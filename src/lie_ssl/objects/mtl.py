@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from lie_ssl.objects.textures import find_beside, printable
+from lie_ssl.objects.textures import find_beside
 
 GREY = (0.7, 0.7, 0.7)
 WHITE = (1.0, 1.0, 1.0)
@@ -51,17 +50,16 @@ class Material:
         return bool(self.picture) and self.colour is not None and max(self.colour) < 0.05
 
 
-def read_materials(model: Path, names: list[str]) -> dict[str, Material]:
-    """The materials of the libraries that `model` names, or of the one with its own name; none at all is a warning."""
+def read_materials(model: Path, names: list[str]) -> dict[str, Material] | None:
+    """The materials of the libraries that `model` names, or of the one with its own name; None if no file is there."""
     paths: list[Path | None] = []
     for name in names:
         path = find_beside(model, name)
         # The line may also hold several names.
         paths += [path] if path else [find_beside(model, part) for part in name.split()]
     found = [path for path in paths if path] or [path for path in [find_beside(model, f"{model.stem}.mtl")] if path]
-    if names and not found:
-        missing = ", ".join(printable(name) for name in names)
-        warnings.warn(f"material file {missing} of {model} is missing; its faces are drawn grey.", stacklevel=2)
+    if not found:
+        return None
     materials: dict[str, Material] = {}
     for file in found:
         materials.update(_parse(file.read_bytes().decode("utf-8", "surrogateescape")))

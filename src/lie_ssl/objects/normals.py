@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from lie_ssl.objects.compiled import compiled
 
 
 def crease_normals(
@@ -38,7 +39,7 @@ def corner_points(vertices: NDArray[np.float32], faces: NDArray[np.int32]) -> ND
     return point.reshape(-1)[faces].astype(np.int64)
 
 
-@njit(cache=True)
+@compiled()
 def _gather(corner_point, face_of, starts, area_normals, cos_crease):  # type: ignore[no-untyped-def]
     n = len(corner_point)
     out = np.empty((n, 3, 3), np.float32)

@@ -19,7 +19,8 @@ from lie_ssl.objects.mesh import Mesh, make_mesh
 from lie_ssl.objects.mtl import Material, read_materials
 from lie_ssl.objects.normals import crease_normals
 from lie_ssl.objects.polygons import triangulate
-from lie_ssl.objects.textures import Textures
+from lie_ssl.objects.remarks import MeshWarning
+from lie_ssl.objects.textures import Textures, lone_picture, printable
 
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -55,8 +56,10 @@ def read_obj(path: Path) -> Mesh:
         raise UserError("it has no faces")
     index = corners[triangles]  # (F, 3, 3): vertex, uv, normal
     faces = index[..., 0]
-    look = _Look(path, lines, np.asarray(lines.material, np.int64)[polygon])
     uv = _gather(_table(lines.vt, 2)[:, :2], index[..., 1])
+    has_uv = np.asarray(np.isfinite(uv).all(axis=(1, 2)))
+    bare = has_uv if vertex_colours is None else np.zeros_like(has_uv)
+    look = _Look(path, lines, np.asarray(lines.material, np.int64)[polygon], bare)
     return make_mesh(
         vertices,
         faces,
@@ -66,18 +69,29 @@ def read_obj(path: Path) -> Mesh:
         opacity=look.opacity,
         uv=np.nan_to_num(uv) * look.uv_scale[:, None] + look.uv_offset[:, None],
         # Without coordinates a picture would become a single dot of it.
-        texture=np.where(np.isfinite(uv).all(axis=(1, 2)), look.texture, -1),
+        texture=np.where(has_uv, look.texture, -1),
         textures=look.pictures,
     )
 
 
 class _Look:
-    """Materials spread over the triangles: every array has F rows."""
+    """Materials spread over the triangles: every array has F rows.
 
-    def __init__(self, path: Path, lines: _Lines, which: Ints) -> None:
+    `bare` marks the triangles that a picture beside the model may cover where there is no material file.
+    """
+
+    def __init__(self, path: Path, lines: _Lines, which: Ints, bare: NDArray[np.bool_]) -> None:
         known = read_materials(path, lines.libraries)
-        used = [known.get(name, Material()) for name in lines.names]
+        used = [(known or {}).get(name, Material()) for name in lines.names]
         pictures = Textures(path)
+        if known is None:
+            picture = lone_picture(path) if bare.any() else ""
+            if picture and pictures.add(picture) >= 0:
+                which = np.where(bare, len(used), which)
+                used.append(Material(picture=picture))
+            else:
+                picture = ""
+            _warn_missing(path, lines.libraries, picture)
         needed = set(np.unique(which).tolist())
         numbers = [pictures.add(m.picture, m.mask) if m.picture and i in needed else -1 for i, m in enumerate(used)]
         self.pictures = pictures.pictures
@@ -90,6 +104,21 @@ class _Look:
         if self.opacity.max() < 0.01:
             # Some exporters write opacity for transparency; nobody keeps a model that cannot be seen.
             self.opacity = np.ones_like(self.opacity)
+
+
+def _warn_missing(path: Path, libraries: list[str], picture: str) -> None:
+    """Says what stands in for the material file; a model that names none and gets no picture needs no words."""
+    names = ", ".join(printable(name) for name in libraries)
+    if libraries:
+        what, reason = f"material file {names} of {path} is missing", "the material file is missing"
+    else:
+        what, reason = f"{path} names no material file", "no material file is named"
+    if picture:
+        text = f"{what}; the texture {printable(picture)} is used."
+        warnings.warn(MeshWarning(text, f"{reason}, so the texture beside the mesh is used"), stacklevel=3)
+    elif libraries:
+        text = f"{what}; faces without another colour are drawn grey."
+        warnings.warn(MeshWarning(text, f"{reason}, so faces without another colour are drawn grey"), stacklevel=3)
 
 
 def _sort_lines(text: str) -> _Lines:

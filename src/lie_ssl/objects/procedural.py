@@ -21,7 +21,8 @@ class Procedural:
         return "procedural"
 
     def catalogue(self, *, strict: bool = False, classes: tuple[str, ...] = ()) -> Catalogue:
-        entries = [Entry(c, f"{i:04d}", "MIT", str(i)) for c in class_names() for i in range(self.instances)]
+        counts = {c: self.instances if not classes or c in classes else 1 for c in class_names()}
+        entries = [Entry(c, f"{i:04d}", "MIT", str(i)) for c, count in counts.items() for i in range(count)]
         return Catalogue(wanted_entries(entries, classes))
 
     def mesh(self, entry: Entry) -> Mesh:

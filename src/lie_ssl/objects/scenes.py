@@ -6,6 +6,7 @@ Shape letters: V vertices, F triangles.
 from __future__ import annotations
 
 import json
+import logging
 import re
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,9 @@ from lie_ssl.errors import UserError
 from lie_ssl.objects.mesh import Mesh, join, make_mesh
 from lie_ssl.objects.polygons import triangulate
 from lie_ssl.objects.textures import Textures, find_beside, warn_lost
+
+# trimesh logs what it cannot read; without a handler Python would print that, tracebacks and all.
+logging.getLogger("trimesh").addHandler(logging.NullHandler())
 
 GREY = (0.7, 0.7, 0.7)
 Doubles = NDArray[np.float64]

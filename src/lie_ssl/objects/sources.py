@@ -31,10 +31,14 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """What a source has: instances in a fixed order (by class, then instance) and what was left out of it."""
+    """What a source has: instances in a fixed order (by class, then instance) and what was left out of it.
+
+    `notes` are sentences for the user about what was kept.
+    """
 
     entries: list[Entry]
     dropped: list[Dropped] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def wanted_entries(entries: Iterable[Entry], classes: tuple[str, ...]) -> list[Entry]:

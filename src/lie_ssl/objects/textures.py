@@ -11,11 +11,16 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from lie_ssl.errors import UserError
+from lie_ssl.objects.remarks import MeshWarning
 
 LONGEST_SIDE = 1024
 
 # Where data sets put pictures that their material files name without a folder.
 _OTHER_FOLDERS = (".", "..", "../images", "textures", "../textures", "../materials/textures")
+
+# Where Google Scanned Objects have the picture `texture.png`, and in which formats others may have it; the best first.
+_LONE_FOLDERS = (".", "../materials/textures")
+_LONE_FORMATS = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tga", ".tif", ".tiff")
 
 Picture = NDArray[np.uint8]
 
@@ -59,7 +64,7 @@ class Textures:
 def warn_lost(model: Path, name: str, reason: str) -> None:
     """Tells the user about one picture that the model has to do without."""
     text = f"texture {printable(name)} of {model} is left out: {reason}; its faces keep their plain colour."
-    warnings.warn(text, stacklevel=3)
+    warnings.warn(MeshWarning(text, f"a texture is left out, because {reason}"), stacklevel=3)
 
 
 def find_beside(model: Path, name: str, folders: tuple[str, ...] = (".",)) -> Path | None:
@@ -76,6 +81,18 @@ def find_beside(model: Path, name: str, folders: tuple[str, ...] = (".",)) -> Pa
             if matches:
                 return matches[0]
     return None
+
+
+def lone_picture(model: Path) -> str:
+    """The picture `texture.*` that lies with a model, as a name that `find_beside` takes; '' if there is none."""
+    for folder in _LONE_FOLDERS:
+        place = model.parent / folder
+        files = [p for p in place.iterdir() if p.stem.lower() == "texture" and p.is_file()] if place.is_dir() else []
+        found = [p for p in files if p.suffix.lower() in _LONE_FORMATS]
+        if found:
+            best = min(found, key=lambda p: (_LONE_FORMATS.index(p.suffix.lower()), p.name))
+            return (Path(folder) / best.name).as_posix()
+    return ""
 
 
 def to_rgba(image: Image.Image) -> Picture:

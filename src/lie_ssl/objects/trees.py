@@ -24,6 +24,8 @@ class Model:
     path: Path
 
 
+COLLISION = "is a collision mesh"
+
 Scan = Callable[[Path], tuple[list[Model], list[Dropped]]]
 
 
@@ -32,9 +34,12 @@ def scan_plain(root: Path) -> tuple[list[Model], list[Dropped]]:
     models: list[Model] = []
     dropped: list[Dropped] = []
     for folder in _folders(root):
-        found = [Model(folder.name, path.stem, path) for path in _meshes(folder.iterdir())]
+        files, collisions = _without_collisions(_meshes(folder.iterdir()), root)
+        found = [Model(folder.name, path.stem, path) for path in files]
+        dropped += collisions
         for inner in _folders(folder):
-            files = _meshes(inner.rglob("*"))
+            files, collisions = _without_collisions(_meshes(inner.rglob("*")), root)
+            dropped += collisions
             found += [Model(folder.name, inner.name, path) for path in files[:1]]
             why = f"{files[0].name if files else ''} was taken as the mesh of this folder"
             dropped += [Dropped(path.relative_to(root).as_posix(), why) for path in files[1:]]
@@ -55,6 +60,7 @@ def scan_shapenet(root: Path) -> tuple[list[Model], list[Dropped]]:
             )
             if path:
                 found.append(Model(SYNSETS.get(folder.name, folder.name), inner.name, path))
+                dropped += _without_collisions(_meshes(path.parent.iterdir()), root)[1]
             else:
                 dropped.append(Dropped(inner.relative_to(root).as_posix(), "the model folder has no OBJ file"))
         models += found
@@ -67,25 +73,39 @@ def scan_modelnet(root: Path) -> tuple[list[Model], list[Dropped]]:
     models: list[Model] = []
     dropped: list[Dropped] = []
     for folder in _folders(root):
-        files = [p for split in ("test", "train") if (folder / split).is_dir() for p in (folder / split).glob("*.off")]
-        found = [Model(folder.name, path.stem, path) for path in _meshes(files)]
+        found = []
+        for split in ("test", "train"):
+            files, collisions = _without_collisions(_meshes((folder / split).glob("*.off")), root)
+            found += [Model(folder.name, path.stem, path) for path in files]
+            dropped += collisions
         models += found
         dropped += [] if found else [_empty(folder)]
     return models, dropped
 
 
 def scan_gso(root: Path) -> tuple[list[Model], list[Dropped]]:
-    """Google Scanned Objects: `object/meshes/model.obj`; the class comes from the metadata or a table `classes.csv`."""
+    """Google Scanned Objects: `object/meshes/model.obj`, or as converted for simulators `object/model.obj` with
+    `texture.png` beside it; the class comes from the metadata or a table `classes.csv`."""
     table = _class_table(root / "classes.csv")
     models: list[Model] = []
     dropped: list[Dropped] = []
     for folder in _folders(root):
-        path = folder / "meshes" / "model.obj"
-        if path.is_file():
+        path = next((p for p in (folder / "meshes" / "model.obj", folder / "model.obj") if is_scanned(root, p)), None)
+        if path:
             models.append(Model(_category(folder) or table.get(folder.name, "object"), folder.name, path))
+            dropped += _without_collisions(_meshes(path.parent.iterdir()), root)[1]
         else:
-            dropped.append(Dropped(folder.name, "the object has no meshes/model.obj"))
+            why = "the object has neither meshes/model.obj nor model.obj with texture.png beside it"
+            dropped.append(Dropped(folder.name, why))
     return models, dropped
+
+
+def is_scanned(root: Path, path: Path) -> bool:
+    """Whether a file lies as in Google Scanned Objects, at any depth below `root`."""
+    if path.name != "model.obj" or not path.is_file():
+        return False
+    parts = path.relative_to(root).parts
+    return (len(parts) >= 3 and parts[-2] == "meshes") or path.with_name("texture.png").is_file()
 
 
 SCANS: dict[str, Scan] = {
@@ -98,7 +118,13 @@ SCANS: dict[str, Scan] = {
 
 def recognise(root: Path) -> str:
     """The layout of a tree, '' if it fits none; the plain one comes last, because it takes nearly everything."""
-    return next((name for name, scan in SCANS.items() if scan(root)[0]), "")
+    name = next((name for name, scan in SCANS.items() if scan(root)[0]), "")
+    if name == "gso":
+        models = scan_gso(root)[0]
+        # A few classes of a plain tree may look like objects without a folder `meshes`.
+        flat = all(m.path.parent.parent == root for m in models)
+        return "plain" if flat and len(scan_plain(root)[0]) > 2 * len(models) else name
+    return name
 
 
 def unique_names(models: Iterable[Model], root: Path) -> list[Model]:
@@ -122,6 +148,15 @@ def _meshes(paths: Iterable[Path]) -> list[Path]:
     """The mesh files among the paths, the best format first."""
     files = [p for p in paths if p.suffix.lower() in EXTENSIONS and p.is_file() and not p.name.startswith(".")]
     return sorted(files, key=lambda p: (EXTENSIONS.index(p.suffix.lower()), p.as_posix()))
+
+
+def _without_collisions(files: list[Path], root: Path) -> tuple[list[Path], list[Dropped]]:
+    """The mesh files without those for collisions, and these as left out; all files where there are no others."""
+    collisions = [p for p in files if "collision" in p.name.lower()]
+    if len(collisions) == len(files):
+        return files, []
+    kept = [p for p in files if p not in collisions]
+    return kept, [Dropped(p.relative_to(root).as_posix(), COLLISION) for p in collisions]
 
 
 def _empty(folder: Path) -> Dropped:

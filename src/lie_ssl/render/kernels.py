@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from lie_ssl.objects.compiled import compiled
 
 # Kinds of faces, each with more to interpolate than the one before: flat and of one colour, curved and of one colour,
 # with a colour at each corner, with a texture.
@@ -27,7 +28,7 @@ RED_SHARE, GREEN_SHARE, BLUE_SHARE = np.float32(0.2126), np.float32(0.7152), np.
 NONE, TINY, HALF, ONE = np.float32(0), np.float32(1e-24), np.float32(0.5), np.float32(1)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(nogil=True, error_model="numpy")
 def project(vertices, matrix, distance, focal, half, screen):  # type: ignore[no-untyped-def]
     """(V, 3) points to (V, 3) screen: x and y in samples (y down), and the inverse of the depth."""
     m00, m01, m02 = matrix[0, 0], matrix[0, 1], matrix[0, 2]
@@ -42,7 +43,7 @@ def project(vertices, matrix, distance, focal, half, screen):  # type: ignore[no
         screen[i, 2] = inverse
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(nogil=True, error_model="numpy")
 def _alpha(textures, start, height, width, u, v):  # type: ignore[no-untyped-def]
     column = int((u - math.floor(u)) * width)
     row = int((1.0 - (v - math.floor(v))) * height)
@@ -51,7 +52,7 @@ def _alpha(textures, start, height, width, u, v):  # type: ignore[no-untyped-def
     return textures[start + row * width + column, 3]
 
 
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+@compiled(nogil=True, inline="always", error_model="numpy")
 def _weights(planes, f, x, y):  # type: ignore[no-untyped-def]
     """Perspective-correct weights of a face's second and third corner at (x, y), clamped into the triangle."""
     depth = 1.0 / (planes[f, 0] + planes[f, 1] * x + planes[f, 2] * y)
@@ -60,7 +61,7 @@ def _weights(planes, f, x, y):  # type: ignore[no-untyped-def]
     return wb, wc
 
 
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+@compiled(nogil=True, inline="always", error_model="numpy")
 def _set_plane(screen, a, b, c, area, planes, f):  # type: ignore[no-untyped-def]
     """Inverse depth, and the weight of the second and third corner times it, as linear functions of the screen."""
     ax, ay, aw = screen[a, 0], screen[a, 1], screen[a, 2]
@@ -77,7 +78,7 @@ def _set_plane(screen, a, b, c, area, planes, f):  # type: ignore[no-untyped-def
     planes[f, 9] = area
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(nogil=True, error_model="numpy")
 def find_visible(  # type: ignore[no-untyped-def]
     screen, faces, hidden_back, surfaces, opacity, cutout, uv, texture, atlas, textures, planes, sides, depth, visible,
     extent, factor,
@@ -165,7 +166,7 @@ def find_visible(  # type: ignore[no-untyped-def]
     extent[0], extent[1], extent[2], extent[3] = top, bottom, left, right
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(nogil=True, error_model="numpy")
 def _texel(textures, start, height, width, u, v):  # type: ignore[no-untyped-def]
     """Bilinear look-up in a repeating picture: red, green, blue."""
     x = (u - math.floor(u)) * width - 0.5
@@ -183,7 +184,7 @@ def _texel(textures, start, height, width, u, v):  # type: ignore[no-untyped-def
     )
 
 
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+@compiled(nogil=True, inline="always", error_model="numpy")
 def _interpolate(n, faces, xs, ys, planes, corners, kinds, texture, atlas, textures, work):  # type: ignore[no-untyped-def]
     """Normal, colour and shine of `n` fragments, into the first rows of `work`."""
     for k in range(n):
@@ -214,7 +215,7 @@ def _interpolate(n, faces, xs, ys, planes, corners, kinds, texture, atlas, textu
         work[6 * CAP + k] = corners[f, 24]
 
 
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+@compiled(nogil=True, inline="always", error_model="numpy")
 def _light(n, lamps, recolour, work):  # type: ignore[no-untyped-def]
     """Two-sided Blinn-Phong on `n` fragments, all at once: colours in `work` become lit ones.
 
@@ -249,7 +250,7 @@ def _light(n, lamps, recolour, work):  # type: ignore[no-untyped-def]
         work[5 * CAP + k] = min(work[5 * CAP + k] * lit + highlight, ONE)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(nogil=True, error_model="numpy")
 def shade(  # type: ignore[no-untyped-def]
     planes, corners, kinds, sides, texture, atlas, textures, lamps, recolour, background, work, visible, extent,
     encode, out,
@@ -341,7 +342,7 @@ def shade(  # type: ignore[no-untyped-def]
                     out[row, column, 0] = encode[np.uint32(luminance * scale + HALF)]
 
 
-@njit(cache=True, nogil=True, inline="always", error_model="numpy")
+@compiled(nogil=True, inline="always", error_model="numpy")
 def _add(n, columns, counts, work, totals):  # type: ignore[no-untyped-def]
     """Adds `n` lit fragments to the sums of their pixels."""
     for k in range(n):
@@ -351,7 +352,7 @@ def _add(n, columns, counts, work, totals):  # type: ignore[no-untyped-def]
         totals[2, column] += work[5 * CAP + k] * counts[k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(nogil=True, error_model="numpy")
 def clear(depth, visible, extent):  # type: ignore[no-untyped-def]
     """Empties the part of the buffers that the last frame touched."""
     for row in range(extent[0], extent[1] + 1):
@@ -359,7 +360,7 @@ def clear(depth, visible, extent):  # type: ignore[no-untyped-def]
         visible[row, extent[2] : extent[3] + 1] = 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(nogil=True, error_model="numpy")
 def draw(  # type: ignore[no-untyped-def]
     vertices, faces, hidden_back, surfaces, opacity, cutout, uv, texture, atlas, textures, corners, kinds, matrix,
     scale, directions, hue, recolour, distance, focal, factor, background, screen, planes, sides, depth, visible,

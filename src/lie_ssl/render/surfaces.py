@@ -6,9 +6,9 @@ Shape letters: F faces, E edges (three of each face).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from lie_ssl.objects.compiled import compiled
 from lie_ssl.objects.mesh import Mesh
 from lie_ssl.objects.normals import corner_points
 
@@ -69,7 +69,7 @@ def _shared_edges(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.int64], NDA
     return half, twin, np.flatnonzero(~paired)
 
 
-@njit(cache=True)
+@compiled()
 def _components(n, first, second):  # type: ignore[no-untyped-def]
     """(n,) number of the connected part that each node belongs to, given pairs of neighbours."""
     root = np.arange(n)

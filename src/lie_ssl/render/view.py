@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
+from lie_ssl.plain import check_numbers
 
 Matrix = NDArray[np.float64]
 
@@ -47,6 +48,7 @@ class RenderSettings:
     field_of_view: float = 30.0  # degrees; small is flat like a long lens
 
     def __post_init__(self) -> None:
+        check_numbers(self)
         if not 1 <= self.size <= 4096:
             raise UserError(f"size is {self.size}, but a picture has 1 to 4096 pixels a side")
         if not 1 <= self.supersample <= 8:
