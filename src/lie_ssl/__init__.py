@@ -28,3 +28,8 @@ def __getattr__(name: str) -> Any:
 
         return from_pretrained
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Also what has not been loaded yet."""
+    return sorted({*globals(), *__all__})

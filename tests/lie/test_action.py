@@ -217,7 +217,7 @@ def test_wrong_arguments_are_named(shapes: tuple[tuple[int, ...], ...], options:
 
 
 def test_integers_are_refused() -> None:
-    with pytest.raises(ValueError, match="takes floats"):
+    with pytest.raises(TypeError, match="takes floats"):
         exp_action(torch.zeros(1, 2, 2), torch.zeros(1, 1, dtype=torch.int64), torch.zeros(1, 2))
 
 

@@ -227,8 +227,11 @@ def _check(
     )
     if not fits:
         raise ValueError(f"exp_action takes generators (D, M, M), t (B, D) and z (B, M), but got {shapes}")
-    if not all(x.is_floating_point() for x in (generators, t, z)):
-        raise ValueError(f"exp_action takes floats, but got {generators.dtype}, {t.dtype} and {z.dtype}")
+    for name, x in (("generators", generators), ("t", t), ("z", z)):
+        if not x.is_floating_point():
+            raise TypeError(f"exp_action takes floats, but {name} is {x.dtype}; convert it to torch.float32")
+        if x.device != z.device:
+            raise ValueError(f"{name} is on {x.device}, but z is on {z.device}; move one of them")
     if kind not in ("general", "skew"):
         raise ValueError(f"kind is {kind!r}, but it can be 'general' or 'skew'")
     if (degree is not None and degree < 1) or (steps is not None and steps < 1):

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from lie_ssl.lie.coordinates import check_device, check_embedding, check_weights
 from lie_ssl.lie.gather import JoinedBatch
 from lie_ssl.lie.heads import ProjectionHead
 from lie_ssl.lie.operator import LieOperator
@@ -88,11 +89,14 @@ class LieLoss(nn.Module):
 
     def forward(self, z: Tensor, z_next: Tensor, delta: Tensor, *, negatives: Tensor | None = None) -> LieTerms:
         """(B, M), (B, M), (B,) or (B, F); negatives (N, M): the z of instances seen in one pose only."""
-        if z.shape != z_next.shape or len(delta) != len(z):
+        check_embedding("z", z, self.operator.dim)
+        if z.shape != z_next.shape or delta.shape[:1] != z.shape[:1]:
             raise ValueError(
                 f"z {tuple(z.shape)} and z_next {tuple(z_next.shape)} must be alike, with one delta "
                 f"{tuple(delta.shape)} for each"
             )
+        check_pairs(self.head, z, z_next, negatives)
+        check_device("delta", delta, z)
         source, target, others = (self._for_lie(x) for x in (z, z_next, negatives))
         assert source is not None
         assert target is not None
@@ -182,15 +186,27 @@ class FramesLoss(nn.Module):
         super().__init__()
         if temperature <= 0:
             raise ValueError("temperatures must be above 0")
-        self.temperature = temperature
+        self.dim, self.temperature = dim, temperature
         self.head = ProjectionHead(dim, batch_norm=batch_norm)
 
     def forward(self, z: Tensor, z_next: Tensor, *, negatives: Tensor | None = None) -> Tensor:
         """(B, M), (B, M) and (N, M) -> the mean over the batch (in a distributed run this process' share of it)."""
+        check_embedding("z", z, self.dim)
+        if z.shape != z_next.shape:
+            raise ValueError(f"z {tuple(z.shape)} and z_next {tuple(z_next.shape)} must be alike")
+        check_pairs(self.head, z, z_next, negatives)
         joined = JoinedBatch.of(len(z), z.device)
         single = None if negatives is None else JoinedBatch.of(len(negatives), z.device)
         parts = project(self.head, (z, z_next), negatives, joined, single)
         return joined.mean(frames_info_nce(*parts, start=joined.start, size=joined.rows, temperature=self.temperature))
+
+
+def check_pairs(head: nn.Module, z: Tensor, z_next: Tensor, negatives: Tensor | None) -> None:
+    """Refuses what the head cannot take, by shapes, dtypes and devices only."""
+    given = {"z": z, "z_next": z_next} if negatives is None else {"z": z, "z_next": z_next, "negatives": negatives}
+    for name, x in given.items():
+        check_embedding(name, x, z.shape[1])
+    check_weights(next(head.parameters()), given, "the projection head")
 
 
 def project(

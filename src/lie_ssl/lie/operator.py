@@ -10,7 +10,16 @@ import torch
 from torch import Tensor, nn
 
 from lie_ssl.lie.algebras import make_algebra
-from lie_ssl.lie.coordinates import Coordinates, Sees
+from lie_ssl.lie.algebras.commuting import Commuting
+from lie_ssl.lie.coordinates import (
+    Coordinates,
+    Sees,
+    check_device,
+    check_embedding,
+    check_float,
+    check_real,
+    check_weights,
+)
 from lie_ssl.lie.mlp_action import MlpAction
 
 AlgebraName = Literal["general", "skew", "commuting", "low_rank", "block"]
@@ -134,6 +143,12 @@ class LieOperator(nn.Module):
     def infer(self, z: Tensor, z_next: Tensor, delta: Tensor) -> Tensor:
         """(B, M), (B, M), and (B,) or (B, F) -> t, (B, D). Of several factors those that stay have t = 0."""
         deltas = self.deltas(delta)
+        check_embedding("z", z, self.dim)
+        check_embedding("z_next", z_next, self.dim)
+        if not len(z) == len(z_next) == len(deltas):
+            raise ValueError(
+                f"z has {len(z)} rows, z_next {len(z_next)} and delta {len(deltas)}, but all must be alike"
+            )
         parts = [h(z, z_next, deltas[:, f]) for f, h in enumerate(self.coordinates)]
         if len(parts) > 1:
             parts = [t * (deltas[:, f : f + 1] != 0) for f, t in enumerate(parts)]
@@ -156,17 +171,17 @@ class LieOperator(nn.Module):
         """(B,) or (B, F) -> (B, F), checked."""
         deltas = delta[:, None] if delta.ndim == 1 else delta
         if deltas.ndim != 2 or deltas.shape[1] != len(self.counts):
-            raise ValueError(f"delta has the shape {tuple(delta.shape)}, but there are {len(self.counts)} factors")
+            raise ValueError(
+                f"delta has the shape {tuple(delta.shape)}, but there are {len(self.counts)} factors: it must be "
+                f"(B, {len(self.counts)})"
+            )
+        check_real("delta", delta)
         return deltas
 
     def forward(self, z: Tensor, t: Tensor, frame: tuple[Tensor, Tensor] | None = None) -> Tensor:
         """(B, M), (B, D) -> exp(sum_k t_k L_k) z, or what stands in for it; a centred operator acts about its centre
         and spread, or about those given (moved dimensions,)."""
-        if z.ndim != 2 or z.shape[1] != self.dim or t.shape != (z.shape[0], self.n_generators):
-            raise ValueError(
-                f"the operator takes z (B, {self.dim}) and t (B, {self.n_generators}), "
-                f"but got {tuple(z.shape)} and {tuple(t.shape)}"
-            )
+        self._check(z, t)
         if self.action == "identity":
             return z
         v = z[:, self.fixed :]
@@ -181,6 +196,24 @@ class LieOperator(nn.Module):
         if frame is None:
             return torch.cat([z[:, : self.fixed], *moved], dim=1)
         return torch.cat([z[:, : self.fixed], torch.cat(moved, dim=1) * frame[1] + frame[0]], dim=1)
+
+    def _check(self, z: Tensor, t: Tensor) -> None:
+        if z.ndim != 2 or z.shape[1] != self.dim or t.shape != (z.shape[0], self.n_generators):
+            raise ValueError(
+                f"the operator takes z (B, {self.dim}) and t (B, {self.n_generators}), "
+                f"but got {tuple(z.shape)} and {tuple(t.shape)}"
+            )
+        check_float("z", z)
+        check_float("t", t)
+        if self.action == "identity":
+            return
+        check_device("t", t, z)
+        mover = (self.algebras if self.action == "exp" else self.mlps)[0]
+        weight = next(mover.parameters())
+        check_device("z", z, weight, "the operator")
+        # The other algebras convert what they are given; the commuting one does so with half precision only.
+        if isinstance(mover, MlpAction) or (isinstance(mover, Commuting) and torch.float64 in (z.dtype, weight.dtype)):
+            check_weights(weight, {"z": z}, "the operator")
 
     def frame_of(self, z: Tensor, z_next: Tensor, active: Tensor) -> tuple[Tensor, Tensor]:
         """(B, M), (B, M), (B, S) -> centre and spread (moved dimensions,) of both frames, for each share over the pairs
@@ -219,12 +252,20 @@ class LieOperator(nn.Module):
 
     def inverse(self, z: Tensor, t: Tensor) -> Tensor:
         """(B, M), (B, D) -> exp(-sum_k t_k L_k) z."""
+        self._check(z, t)
         moved: Tensor = self(z, -t)
         return moved
 
     def orbit(self, z: Tensor, direction: Tensor, steps: int | Tensor) -> Tensor:
         """(B, M), (D,) -> exp(s direction . L) z for s from 0 to 1 in `steps` steps, or for the given s; (S, B, M)."""
+        check_embedding("z", z, self.dim)
+        d = self.n_generators
+        if direction.shape not in ((d,), (1, d), (len(z), d)):
+            raise ValueError(f"direction has the shape {tuple(direction.shape)}, but it must be ({d},)")
+        check_real("direction", direction)
         times = torch.linspace(0, 1, steps) if isinstance(steps, int) else steps
+        if times.ndim != 1:
+            raise ValueError(f"steps has the shape {tuple(times.shape)}, but it must be a number or (S,)")
         times = times.to(z)
         t = (times[:, None, None] * direction.to(z)).expand(-1, z.shape[0], -1)
         moved: Tensor = self(z.repeat(len(times), 1), t.reshape(-1, self.n_generators))
