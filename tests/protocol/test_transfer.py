@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 import shutil
 import zipfile
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +19,7 @@ from PIL import Image
 from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
+from lie_ssl.frames.listing import open_tree
 from lie_ssl.frames.photoset import PhotoSet, TurnedPhotos, turned
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.studies import PhotoTransfer
@@ -133,6 +137,123 @@ def test_parts(tmp_path: Path) -> None:
         parts_of(PhotoSet(photographs(tmp_path / "d.zip", ("train",)), 16), 0.1, 0)
 
 
+def old_split(photos: PhotoSet, share: float, seed: int) -> tuple[list[int], list[int]]:
+    """The split as it was while it might leave a class without training photographs."""
+    order = np.random.default_rng([seed, *b"transfer"]).permutation(photos.rows("train"))
+    count = max(1, round(share * len(order)))
+    return sorted(order[count:].tolist()), sorted(order[:count].tolist())
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.5])
+def test_the_split_is_as_it_was_where_every_class_keeps_a_photograph(tmp_path: Path, share: float) -> None:
+    photos = PhotoSet(photographs(tmp_path / "a.zip"), 16)
+    for seed in range(20):
+        train, validation = (rows.tolist() for rows in parts_of(photos, share, seed))
+        assert len(set(photos.labels[train])) == 2
+        assert (train, validation) == old_split(photos, share, seed)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.9])
+def test_every_class_keeps_a_training_photograph(tmp_path: Path, share: float) -> None:
+    archive = photographs(tmp_path / "a.zip", count=6)
+    with zipfile.ZipFile(archive, "a") as z:
+        z.writestr("train/rare/0.png", photograph(0, 5))
+    photos = PhotoSet(archive, 16)
+    met = 0
+    for seed in range(40):
+        before = old_split(photos, share, seed)
+        train, validation = parts_of(photos, share, seed)
+        assert set(photos.labels[train]) == {0, 1, 2}
+        assert sorted([*train, *validation]) == photos.rows("train").tolist()
+        if set(photos.labels[before[0]]) == {0, 1, 2}:
+            assert (train.tolist(), validation.tolist()) == before
+        else:
+            met += 1
+            assert len(validation) == min(len(before[1]), 10)
+    assert met
+
+
+def test_one_training_photograph_of_each_class_is_too_few(tmp_path: Path) -> None:
+    photos = PhotoSet(photographs(tmp_path / "a.zip", count=1), 16)
+    with pytest.raises(UserError, match="one training photograph of each class, which leaves none"):
+        parts_of(photos, 0.1, 0)
+
+
+@pytest.mark.parametrize("fault", ["newcomer", "unreadable", "lonely"])
+def test_a_class_that_cannot_be_learned_is_said_before_training(
+    run: Path, tmp_path: Path, fault: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive = photographs(tmp_path / "a.zip", count=1 if fault == "lonely" else 4)
+    with zipfile.ZipFile(archive, "a") as z:
+        if fault != "lonely":
+            z.writestr("test/newcomer/0.png", photograph(0, 5))
+        if fault == "unreadable":
+            z.writestr("train/newcomer/0.png", b"no picture")
+    trained = []
+    monkeypatch.setattr("lie_ssl.protocol.transfer.finetune", lambda *_: trained.append(1))
+    with pytest.raises(SystemExit):
+        main(["transfer", str(run), "--photos", str(archive), "--out", str(tmp_path / "out")])
+    said = capsys.readouterr().err
+    assert ("newcomer" in said) == (fault != "lonely")
+    assert "Traceback" not in said
+    assert not trained
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [("missing", "no run"), ("half", "is not finished"), ("broken", "last.ckpt"), ("exported", "is no run")],
+)
+def test_a_second_run_that_cannot_be_transferred_is_named_before_the_first_is(
+    run: Path,
+    tmp_path: Path,
+    fault: str,
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    second = tmp_path / "second"
+    if fault == "exported":
+        load(run).save_pretrained(second)
+    elif fault != "missing":
+        shutil.copytree(run, second)
+    if fault == "half":
+        write_run_card(second, read_run_card(second) | {"finished": False})
+    if fault == "broken":
+        (second / "last.ckpt").unlink()
+    trained = []
+    monkeypatch.setattr("lie_ssl.protocol.transfer.finetune", lambda *_: trained.append(1))
+    photos = photographs(tmp_path / "a.zip", count=4)
+    with pytest.raises(SystemExit):
+        main(["transfer", str(run), str(second), "--photos", str(photos), "--out", str(tmp_path / "out")])
+    said = capsys.readouterr().err
+    assert "second" in said
+    assert words in said
+    assert not trained
+
+
+def test_rows_with_other_angles_do_not_pass_for_todays(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    photos = photographs(tmp_path / "a.zip", count=4)
+    config = PhotoTransfer(FinetuneConfig(steps=1, batch=4, rates=(1e-3,), start="zero"))
+    with open_tree(photos) as tree:
+        loaded = load(run)
+        assert loaded.config is not None
+        assert loaded.card is not None
+        parts = [asdict(config), loaded.config.digest(), loaded.card["data"]["card_hash"], tree.stamp()]
+    before = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]  # with angles by position
+    found = transfer_run(run, photos, config, tmp_path / "out")
+    assert before not in set(found["settings"])
+    said: list[str] = []
+    transfer_run(run, photos, config, tmp_path / "out", said.append)
+    assert any("is done already" in words for words in said)
+    monkeypatch.setattr("lie_ssl.protocol.transfer.ANGLES", "by something else")
+    said.clear()
+    transfer_run(run, photos, config, tmp_path / "out", said.append)
+    assert not any("is done already" in words for words in said)
+
+
 def test_the_loss_is_that_of_all_rows(run: Path, tmp_path: Path) -> None:
     from lie_ssl.protocol.finetune import Classifier
 
@@ -155,7 +276,7 @@ def test_turned_photographs_are_the_same_for_everybody(tmp_path: Path) -> None:
     one, two = TurnedPhotos(photos), TurnedPhotos(photos)
     assert np.array_equal(one.read([3, 7]), two.read([3, 7]))
     assert np.array_equal(one.read([7])[0], one.read([3, 7])[1])
-    assert not np.array_equal(one.angles, TurnedPhotos(photos, seed=1).angles)
+    assert not np.array_equal(one.read([3, 7]), TurnedPhotos(photos, seed=1).read([3, 7]))
     picture = np.zeros((9, 9, 3), np.uint8)
     picture[0, 4] = 255
     assert turned(picture, 90)[4, 0].tolist() == [255, 255, 255]  # counter-clockwise: up becomes left

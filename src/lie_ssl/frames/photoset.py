@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -44,7 +45,8 @@ class PhotoSet:
     """Photographs with classes, read as (N, size, size, channels) uint8, as a FrameSet gives frames.
 
     Sets of up to 4 GB are read whole; files that cannot be read are then left out and named in `dropped`. The files of
-    larger sets are read when they are asked for.
+    larger sets are read when they are asked for. Either way every class must have a training photograph that can be
+    read; what the names tell about that is looked at before anything is read.
     """
 
     def __init__(
@@ -54,18 +56,16 @@ class PhotoSet:
         self.path, self.size, self.channels = Path(path), size, channels
         self.dropped: list[str] = []
         self._pictures: NDArray[np.uint8] | None = None
+        self._digests: list[bytes] = []
         with open_tree(self.path) as tree:
             self.files = list_labelled(tree)
+            self.classes = sorted({f.class_name for f in self.files})
+            self._check_names()
             if len(self.files) * size * size * channels <= MOST_BYTES:
                 self._read_all(tree, progress)
-        self.classes = sorted({f.class_name for f in self.files})
-        if len(self.classes) < 2:
-            raise UserError(f"{path} has photographs of {len(self.classes)} classes, but a classifier needs two")
+            else:
+                self._try_classes(tree)
         self.labels: Rows = np.searchsorted(self.classes, [f.class_name for f in self.files]).astype(np.int64)
-        if not len(self.rows("train")):
-            raise UserError(f"{path} has no training photographs; put them into train/CLASS/")
-        if untrained := sorted(set(self.classes) - {f.class_name for f in self.files if f.part == "train"}):
-            raise UserError(f"{path} has photographs of {untrained[0]} to test on, but none to learn from in train/")
 
     def rows(self, part: Part) -> Rows:
         """Rows of the photographs of one part."""
@@ -73,39 +73,92 @@ class PhotoSet:
 
     def read(self, rows: Sequence[int] | Rows) -> NDArray[np.uint8]:
         """(len(rows), size, size, channels)."""
-        if self._pictures is not None:
-            return self._pictures[np.asarray(rows, np.int64)]
-        with open_tree(self.path) as tree:
-            return np.stack([self._load(tree, self.files[i]) for i in rows])
+        return self.read_with_digests(rows)[0]
 
-    def _load(self, tree: Tree, file: Labelled) -> NDArray[np.uint8]:
-        return load_picture(tree.read(file.name), file.name, self.size, grey=self.channels == 1)
+    def read_with_digests(self, rows: Sequence[int] | Rows) -> tuple[NDArray[np.uint8], list[bytes]]:
+        """The photographs, and the sha256 of each file, which is the same wherever the file lies."""
+        if self._pictures is not None:
+            return self._pictures[np.asarray(rows, np.int64)], [self._digests[i] for i in rows]
+        with open_tree(self.path) as tree:
+            pictures, digests = zip(*(self._load(tree, self.files[i]) for i in rows), strict=True)
+        return np.stack(pictures), list(digests)
+
+    def _load(self, tree: Tree, file: Labelled) -> tuple[NDArray[np.uint8], bytes]:
+        data = tree.read(file.name)
+        return load_picture(data, file.name, self.size, grey=self.channels == 1), hashlib.sha256(data).digest()
+
+    def _check_names(self) -> None:
+        if len(self.classes) < 2:
+            raise UserError(f"{self.path} has photographs of {len(self.classes)} classes, but a classifier needs two")
+        trained = {f.class_name for f in self.files if f.part == "train"}
+        if not trained:
+            raise UserError(f"{self.path} has no training photographs; put them into train/CLASS/")
+        if untrained := sorted(set(self.classes) - trained):
+            raise UserError(
+                f"{self.path} has photographs of {untrained[0]} to test on, but none to learn from in train/; "
+                f"put some into train/{untrained[0]}/ or remove the class"
+            )
+        if all(f.part == "train" for f in self.files):
+            raise UserError(f"{self.path} has no photographs to test on; put them into test/CLASS/ or val/CLASS/")
 
     def _read_all(self, tree: Tree, progress: Callable[[int, int], None]) -> None:
-        pictures, kept = [], []
+        pictures, kept, failed = [], [], []
         for number, file in enumerate(self.files, 1):
             try:
-                pictures.append(self._load(tree, file))
+                picture, digest = self._load(tree, file)
+                pictures.append(picture)
                 kept.append(file)
+                self._digests.append(digest)
             except UserError as error:
-                self.dropped.append(str(error))
+                failed.append((file, str(error)))
             progress(number, len(self.files))
+        self.dropped = [words for _, words in failed]
         if not kept:
             raise UserError(f"nothing in {self.path} can be read ({self.dropped[0]})")
+        self._check_read({f.class_name for f in kept if f.part == "train"}, failed)
         self.files, self._pictures = kept, np.stack(pictures)
+
+    def _try_classes(self, tree: Tree) -> None:
+        """Reads training photographs of every class until one can be read."""
+        good: set[str] = set()
+        failed = []
+        for file in self.files:
+            if file.part == "train" and file.class_name not in good:
+                try:
+                    self._load(tree, file)
+                    good.add(file.class_name)
+                except UserError as error:
+                    failed.append((file, str(error)))
+        self._check_read(good, failed)
+
+    def _check_read(self, trained: set[str], failed: Sequence[tuple[Labelled, str]]) -> None:
+        for file, words in failed:
+            if file.part == "train" and file.class_name not in trained:
+                raise UserError(
+                    f"{self.path} has no training photograph of {file.class_name} that can be read ({words}); "
+                    "replace them or remove the class"
+                )
 
 
 class TurnedPhotos:
-    """The same photographs, each turned by an angle of its own; the corners are black."""
+    """The same photographs, each turned by an angle of its own; the corners are black.
+
+    The angle follows from what is in the file: it is the same in a folder and in a zip, under any name.
+    """
 
     def __init__(self, photos: PhotoSet, seed: int = 0) -> None:
-        self.photos, self.classes, self.labels = photos, photos.classes, photos.labels
-        self.angles = np.random.default_rng([seed, *b"turned"]).uniform(0, 360, len(photos.files))
+        self.photos, self.classes, self.labels, self.seed = photos, photos.classes, photos.labels, seed
 
     def read(self, rows: Sequence[int] | Rows) -> NDArray[np.uint8]:
         """(len(rows), size, size, channels)."""
-        pictures = self.photos.read(rows)
-        return np.stack([turned(p, self.angles[i]) for p, i in zip(pictures, rows, strict=True)])
+        pictures, digests = self.photos.read_with_digests(rows)
+        return np.stack([turned(p, angle_of(d, self.seed)) for p, d in zip(pictures, digests, strict=True)])
+
+
+def angle_of(digest: bytes, seed: int = 0) -> float:
+    """The sha256 of a file -> degrees, uniform in [0, 360)."""
+    drawn = hashlib.sha256(f"turned {seed} ".encode() + digest).digest()
+    return (int.from_bytes(drawn[:8], "big") >> 11) / 2**53 * 360
 
 
 def turned(picture: NDArray[np.uint8], degrees: float) -> NDArray[np.uint8]:

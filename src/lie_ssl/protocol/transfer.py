@@ -6,9 +6,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,45 +29,47 @@ from lie_ssl.protocol.finetune import Classifier, DivergedError, Pictures, finet
 from lie_ssl.protocol.results import append_table
 from lie_ssl.protocol.settings import TrainingRows
 from lie_ssl.protocol.studies import PhotoTransfer
-from lie_ssl.training.config import load_config
-from lie_ssl.training.folder import CONFIG
+from lie_ssl.storage.tables import read_table
+from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.loading import load
 
 TABLE = "transfer.csv"
 KEYS = ["photos", "method", "arm", "seed", "settings", "test"]
+ANGLES = "by content"  # what the angles of rotated photographs follow from; rows with others have other settings
 Rows = NDArray[np.int64]
 
 
 def transfer_run(
-    run: Path | str, photos: Path | str, config: PhotoTransfer, out: Path | str, say: Say = lambda _: None
+    run: Path | str,
+    photos: Path | str,
+    config: PhotoTransfer,
+    out: Path | str,
+    say: Say = lambda _: None,
+    trust: Collection[str] = (),
 ) -> pd.DataFrame:
     """Transfers the encoder of a run, adds its rows to transfer.csv in `out`, and gives them.
 
     Columns: photos, method, arm, seed, test (upright or rotated), top1, rate (the chosen one), frames, settings (a hash
     of the photographs, the run and the config). A run whose rows are there with the same settings is not run again.
+    `trust` names the import paths that the run's config may have; see :func:`lie_ssl.load`.
     """
-    loaded = load(run)
-    if loaded.config is None or loaded.card is None:
-        raise UserError(f"{run} is no run; give the folder that `lie-ssl pretrain` made")
-    if not loaded.card["finished"]:
-        raise UserError(f"the run {run} is not finished; finish it with its own command first")
+    encoder, run_config, card = finished_run(run, trust)
     name = Path(photos).resolve().stem
-    keys = {"photos": name, "method": loaded.config.method.name, "arm": loaded.config.arm, "seed": loaded.config.seed}
+    keys = {"photos": name, "method": run_config.method.name, "arm": run_config.arm, "seed": run_config.seed}
     with open_tree(Path(photos)) as tree:
-        parts = [asdict(config), loaded.config.digest(), loaded.card["data"]["card_hash"], tree.stamp()]
+        parts = [asdict(config), run_config.digest(), card["data"]["card_hash"], tree.stamp(), ANGLES]
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
     table = Path(out) / TABLE
     if table.exists():
-        old = pd.read_csv(table)
+        old = read_table(table)
         done = old[(old[list(keys)] == pd.Series(keys)).all(axis=1) & (old["settings"] == digest)]
         if len(done):
             say(f"{run} on {name} is done already")
             return done
-    encoder = loaded.encoder
     pictures = PhotoSet(photos, encoder.image_size, encoder.channels)
     for words in pictures.dropped:
         say(f"left out: {words}")
-    scores, rate = transfer(encoder, pictures, config, loaded.config.seed, say)
+    scores, rate = transfer(encoder, pictures, config, run_config.seed, say)
     tested = len(pictures.rows(tested_part(pictures)))
     rows = [
         {**keys, "test": test, "top1": 100 * score, "rate": rate, "frames": tested, "settings": digest}
@@ -77,17 +80,27 @@ def transfer_run(
     return pd.DataFrame(rows)
 
 
-def check_distinct(runs: Sequence[Path]) -> None:
-    """Refuses two runs of the same arm with the same seed, which would pass for two seeds of one."""
+def finished_run(run: Path | str, trust: Collection[str] = ()) -> tuple[Encoder, PretrainConfig, dict[str, Any]]:
+    """The encoder, config and card of a finished run."""
+    loaded = load(run, trust=trust)
+    if loaded.config is None or loaded.card is None:
+        raise UserError(f"{run} is no run; give the folder that `lie-ssl pretrain` made")
+    if not loaded.card["finished"]:
+        raise UserError(f"the run {run} is not finished; finish it with its own command first")
+    return loaded.encoder, loaded.config, loaded.card
+
+
+def check_distinct(runs: Sequence[Path], trust: Collection[str] = ()) -> None:
+    """Refuses, before the first is transferred, runs that cannot be loaded or are not finished, and two of the same arm
+    with the same seed, which would pass for two seeds of one."""
     found: dict[tuple[str, str, int], Path] = {}
     for run in runs:
-        if (run / CONFIG).exists():
-            config = load_config(run / CONFIG)
-            key = config.method.name, config.arm, config.seed
-            if key in found:
-                words = f"{found[key]} and {run} are both {key[0]} {key[1]} with seed {key[2]}"
-                raise UserError(f"{words}; transfer them one by one, into different folders")
-            found[key] = run
+        config = finished_run(run, trust)[1]
+        key = config.method.name, config.arm, config.seed
+        if key in found:
+            words = f"{found[key]} and {run} are both {key[0]} {key[1]} with seed {key[2]}"
+            raise UserError(f"{words}; transfer them one by one, into different folders")
+        found[key] = run
 
 
 def transfer(
@@ -125,7 +138,7 @@ def tested_part(photos: PhotoSet) -> Part:
 
 def parts_of(photos: PhotoSet, share: float, seed: int) -> tuple[Rows, Rows]:
     """Rows for training and for choosing the rate: the set's own validation part where it has one beside its test
-    part, and otherwise a share of the training part."""
+    part, and otherwise a share of the training part, but for one photograph of every class."""
     train, own = photos.rows("train"), photos.rows("validation")
     if tested_part(photos) == "test" and len(own):
         return train, own
@@ -135,7 +148,20 @@ def parts_of(photos: PhotoSet, share: float, seed: int) -> tuple[Rows, Rows]:
         raise UserError(f"{photos.path} has no validation part of its own; give a share of the training part, 0.1")
     order = np.random.default_rng([seed, *b"transfer"]).permutation(train)
     count = max(1, round(share * len(train)))
-    return np.sort(order[count:]), np.sort(order[:count])
+    left = np.bincount(photos.labels[train])
+    chosen: list[int] = []
+    for row in order:
+        if len(chosen) == count:
+            break
+        if left[photos.labels[row]] > 1:
+            left[photos.labels[row]] -= 1
+            chosen.append(row)
+    if not chosen:
+        raise UserError(
+            f"{photos.path} has one training photograph of each class, which leaves none to choose the rate by; "
+            "add some to train/CLASS/"
+        )
+    return np.setdiff1d(train, chosen), np.sort(np.array(chosen, np.int64))
 
 
 @torch.no_grad()
