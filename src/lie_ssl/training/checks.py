@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -13,7 +13,7 @@ from torch import distributed as dist
 
 from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.frames.loader import to_tensor
-from lie_ssl.frames.pairs import seen_instances
+from lie_ssl.frames.pairs import Instance, seen_instances
 from lie_ssl.lie import LieOperator
 from lie_ssl.lie.diagnostics import diagnose
 from lie_ssl.lie.gather import is_distributed
@@ -114,15 +114,22 @@ def validation_pairs(
     if index.groupby(["class", "instance"]).size().max() < 2:
         return None
     split = str(index["split"].iloc[0])
-    instances = sum(bool(i.kinds) for i in seen_instances(index, split, diverse))
+    seen = seen_instances(index, split, diverse)
+    instances = sum(bool(i.kinds) for i in seen)
     size = min(batch, instances) // world * world
     if size < max(2, world):
         return None
-    passes = max(1, round(PAIRS / instances))
+    distinct = distinct_pairs(seen)
+    passes = max(1, round(PAIRS / instances) if distinct > PAIRS else distinct // instances)
     return PairSampler(
         index, batch_size=size, seed=seed, split=split, diverse=diverse, passes=passes, singles=False, kinds=kinds,
         rank=rank, world_size=world,
     )  # fmt: skip
+
+
+def distinct_pairs(instances: Iterable[Instance]) -> int:
+    """How many ordered pairs of two frames of one instance and kind there are."""
+    return sum(len(kind) * (len(kind) - 1) for instance in instances for kind in instance.kinds)
 
 
 def _device(model: PairModel) -> torch.device:

@@ -6,41 +6,49 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 from torch import Tensor
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.frames.pairs import seen_instances
-from lie_ssl.frames.shards import write_whole
 from lie_ssl.methods.features import embed_frames
 from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.storage.files import write_whole
+from lie_ssl.training.checks import distinct_pairs
 from lie_ssl.training.config import PretrainConfig, kinds_of
-from lie_ssl.training.folder import COORDINATES
 
+COORDINATES = "coordinates.safetensors"
 MOST = 4096
 
 
 @torch.no_grad()
 def store_coordinates(folder: Path, model: PairModel, frames: FrameSet, config: PretrainConfig) -> None:
-    """Infers t for pairs of training instances with the trained weights, and writes t (N, D) and delta (N, F)."""
+    """Infers t for pairs of training instances with the trained weights, and writes t (N, D) and delta (N, F).
+
+    There are 4,096 pairs, or as many as can differ if that is less.
+    """
     if model.operator is None:
         return
-    varied = sum(bool(i.kinds) for i in seen_instances(frames.index, "train", config.diverse))
+    seen = seen_instances(frames.index, "train", config.diverse)
+    varied, most = sum(bool(i.kinds) for i in seen), min(MOST, distinct_pairs(seen))
     sampler = PairSampler(
-        frames.index, batch_size=256, seed=config.seed, diverse=config.diverse, passes=-(-MOST // varied),
+        frames.index, batch_size=256, seed=config.seed, diverse=config.diverse, passes=-(-most // varied),
         singles=False, drop_last=False, kinds=kinds_of(config, frames),
     )  # fmt: skip
+    batches = list(sampler)
+    rows = np.unique(np.concatenate([r for batch in batches for r in (batch.first, batch.second)]))
+    embedded = embed_frames(model.method.encoder, frames, rows)  # every frame once
     ts: list[Tensor] = []
     deltas: list[Tensor] = []
     device = next(model.parameters()).device
-    for batch in sampler:
-        rows = np.concatenate([batch.first, batch.second])
-        z, z_next = embed_frames(model.method.encoder, frames, rows).to(device).chunk(2)
+    for batch in batches:
+        z, z_next = (embedded[np.searchsorted(rows, own)].to(device) for own in (batch.first, batch.second))
         delta = torch.from_numpy(batch.delta)
         ts.append(model.operator.infer(z, z_next, delta.to(device)).cpu())
         deltas.append(delta)
-    tensors = {"t": torch.cat(ts)[:MOST].contiguous(), "delta": torch.cat(deltas)[:MOST].contiguous()}
+    tensors = {"t": torch.cat(ts)[:most].contiguous(), "delta": torch.cat(deltas)[:most].contiguous()}
     write_whole(folder / COORDINATES, [save(tensors)])
 
 
@@ -49,5 +57,8 @@ def read_coordinates(folder: Path) -> tuple[Tensor, Tensor]:
     path = folder / COORDINATES
     if not path.exists():
         raise UserError(f"{folder} has no coordinates: the run has no operator, or it is not finished")
-    tensors = load_file(path)
-    return tensors["t"], tensors["delta"]
+    try:
+        tensors = load_file(path)
+        return tensors["t"], tensors["delta"]
+    except (SafetensorError, OSError, KeyError) as error:
+        raise UserError(f"{path} is damaged; copy the run again, or remove its folder and train it again") from error
