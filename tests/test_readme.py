@@ -1,18 +1,26 @@
-"""The README's tables are those of the results, and the results' tables are those of their CSVs."""
+"""The README's tables are those of the results, the results' tables are those of their CSVs, and its code runs."""
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from lie_ssl.frames import FrameSet
 from lie_ssl.recipes.grids import GRIDS
 from lie_ssl.report.formats import to_markdown
 from lie_ssl.report.headline import headline_tables
+from lie_ssl.training.pretrain import pretrain
+from tests.training.tiny_runs import ENVIRONMENT, few_pairs, tiny_run
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("recipe", ["small", "long"])
@@ -44,3 +52,39 @@ def test_pictures_and_pages_are_there() -> None:
     assert len(links) > 8
     for link in links:
         assert (ROOT / link).exists(), link
+
+
+@pytest.fixture(scope="module")
+def place(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the README's text has made before its code: data/small and runs/mae_lie, but tiny ones."""
+    folder = tmp_path_factory.mktemp("readme")
+    shutil.copytree(tiny.folder, folder / "data" / "small")
+    with pytest.MonkeyPatch.context() as patch:
+        few_pairs(patch)
+        pretrain(tiny_run(tiny, "mae", "lie", optim__steps=1), folder / "runs" / "mae_lie")
+    return folder
+
+
+def test_there_are_blocks_of_code() -> None:
+    assert len(BLOCKS) == 3
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_every_block_of_code_runs_by_itself(place: Path, number: int) -> None:
+    code = place / f"block_{number}.py"
+    code.write_text(BLOCKS[number])
+    done = subprocess.run(
+        [sys.executable, code.name], cwd=place, env=ENVIRONMENT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_blocks_run_one_after_another(place: Path) -> None:
+    """As in one session, where the names of one block stay for the next."""
+    shutil.rmtree(place / "my_model", ignore_errors=True)
+    (place / "all.py").write_text("\n".join(BLOCKS[1:]))
+    done = subprocess.run(
+        [sys.executable, "all.py"], cwd=place, env=ENVIRONMENT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert (place / "my_model" / "model.safetensors").exists()
