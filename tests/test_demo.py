@@ -64,5 +64,5 @@ def test_the_demo_trains_like_the_small_recipe() -> None:
     assert [u.name for u in recipe.units] == ["mae/base/0", "mae/frames/0", "mae/lie/0"]
     steps = {u.pretraining.optim.steps for u in recipe.units}
     assert len(steps) == 1  # the same for all
-    shared = [replace(u.pretraining, arm="", objective=PretrainConfig().objective) for u in recipe.units]
+    shared = [replace(u.pretraining, arm="all", objective=PretrainConfig().objective) for u in recipe.units]
     assert shared[0] == shared[1] == shared[2]

@@ -7,12 +7,32 @@ functions are in `lie_ssl.commands`, and their arguments and docstrings become t
 from __future__ import annotations
 
 import difflib
+import errno
+import io
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from types import FrameType
 
 from lie_ssl import __version__
 from lie_ssl.errors import UserError
+
+TERMINATED = 128 + signal.SIGTERM
+GOES_ON = "what can be resumed goes on with the same command"
+MEMORY = "memory is short; close other programs, or take smaller batches, pictures or models"
+# What can be done about errors of the system.
+REMEDIES = {
+    errno.EMFILE: "raise the limit on open files, for example with `ulimit -n 4096`",
+    errno.ENFILE: "close other programs, which hold too many files open",
+    errno.ENOSPC: "free some space or choose another folder",
+    errno.EACCES: "change its permissions or choose another folder",
+    errno.EROFS: "choose another folder",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.ENOMEM: MEMORY,
+}
 
 # Words of the command -> (module, function, one line of help).
 COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
@@ -49,20 +69,67 @@ WITH_WORDS = {("pretrain",), ("evaluate",), ("ablate",), ("sweep",), ("transfer"
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one command; a :class:`UserError` becomes one line on standard error and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without UTF-8 shows a ? for what it does not have
+            stream.reconfigure(errors="replace" if stream is sys.stdout else "backslashreplace")
     try:
-        run(list(sys.argv[1:] if arguments is None else arguments))
+        with terminated_by_exception():
+            run(list(sys.argv[1:] if arguments is None else arguments))
     except UserError as error:
-        print(f"lie-ssl: {error}", file=sys.stderr)
-        sys.exit(2)
+        _stop(str(error), 2)
     except KeyboardInterrupt:
-        print("lie-ssl: stopped; what can be resumed goes on with the same command", file=sys.stderr)
-        sys.exit(130)
+        _stop(f"stopped; {GOES_ON}", 130)
+    except SystemExit as stop:
+        if stop.code == TERMINATED:
+            _stop(f"stopped by SIGTERM; {GOES_ON}", TERMINATED)
+        raise
     except BrokenPipeError:  # the reader of our output has gone, as in `lie-ssl ... | head`
         sys.stderr.close()
         sys.exit(1)
     except OSError as error:  # a disk or a permission: nothing that a traceback would help with
-        print(f"lie-ssl: {error.strerror or error}: {error.filename or 'no file'}", file=sys.stderr)
-        sys.exit(2)
+        remedy = REMEDIES.get(error.errno or 0)
+        where = f": {error.filename}" if error.filename else ""
+        _stop(f"{error.strerror or error}{where}{f'; {remedy}' if remedy else ''}", 2)
+    except (MemoryError, RuntimeError, ImportError) as error:
+        if not is_out_of_memory(error):
+            raise
+        _stop(MEMORY, 2)
+
+
+def _stop(sentence: str, code: int) -> None:
+    """Says why, on one line, and ends the program."""
+    print(f"lie-ssl: {' '.join(sentence.split())}", file=sys.stderr)
+    sys.exit(code)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether Python, torch or the loader of a library could not get memory."""
+    words = (
+        "can't start new thread",
+        "can't allocate memory",
+        "not enough memory",
+        "failed to map segment",
+        "cannot allocate memory",
+    )
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or "out of memory" in text or any(word in text for word in words)
+
+
+@contextmanager
+def terminated_by_exception() -> Iterator[None]:
+    """SIGTERM ends the program as Ctrl-C does: with a sentence, and after cleaning up."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(TERMINATED)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def run(arguments: list[str]) -> None:
@@ -79,15 +146,17 @@ def run(arguments: list[str]) -> None:
         if rest[0] not in branches:
             raise UserError(_unknown(words, rest[0], branches))
         words = (*words, rest[0])
-    import tyro
-
     function, rest = _load(words), arguments[len(words) :]
     if words in WITH_WORDS:
         function(rest)
         return
+    import tyro
+
+    from lie_ssl.commands.parsing import call
+
     # The settings of a data set have names that say enough; those of a run come in groups.
     flat = (tyro.conf.OmitArgPrefixes,) if words[:2] == ("data", "make") else ()
-    tyro.cli(function, prog=" ".join(("lie-ssl", *words)), args=rest, config=flat)
+    call(function, " ".join(("lie-ssl", *words)), rest, config=flat)
 
 
 def _load(words: tuple[str, ...]) -> Callable[..., None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
+import math
 import types
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -12,6 +13,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 from lie_ssl.errors import UserError
 
 Config = TypeVar("Config")
+MOST = 2**53  # above it floats no longer tell whole numbers apart
 
 
 def to_plain(config: Any) -> dict[str, Any]:
@@ -35,6 +37,21 @@ def from_plain(kind: type[Config], values: Mapping[str, Any], where: str = "conf
     except TypeError as error:
         missing = [f.name for f in dataclasses.fields(kind) if f.name not in found and _required(f)]  # type: ignore[arg-type]
         raise UserError(f"{where} lacks {', '.join(missing) or error}") from error
+
+
+def check_numbers(config: Any, where: str = "") -> None:
+    """Refuses nan, inf and numbers that no computer counts to, in any setting of a dataclass.
+
+    Every config calls it when it is made, so that it holds for flags, files and Python alike.
+    """
+    for field in dataclasses.fields(config):
+        name = f"{where}.{field.name}" if where else field.name
+        value = getattr(config, field.name)
+        for each in value if isinstance(value, (tuple, list)) else (value,):
+            if isinstance(each, float) and not math.isfinite(each):
+                raise UserError(f"{name} is {each}, but it must be a finite number")
+            if isinstance(each, int) and abs(each) > MOST:
+                raise UserError(f"{name} is {each:.3g}, but whole numbers here go to {MOST:.3g}")
 
 
 def suggestion(word: str, known: list[str]) -> str:

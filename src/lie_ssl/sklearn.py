@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -32,25 +33,26 @@ class LieEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         run: Folder of a run or of a saved model, or an exported .safetensors file.
         which: The last checkpoint of a run, or the one that was best on validation.
         batch: Pictures that are embedded at once.
+        trust: Import paths that the run may name; see :func:`lie_ssl.load`.
     """
 
-    def __init__(self, run: str | Path, which: Which = "last", batch: int = 256) -> None:
-        self.run, self.which, self.batch = run, which, batch
+    def __init__(self, run: str | Path, which: Which = "last", batch: int = 256, trust: Collection[str] = ()) -> None:
+        self.run, self.which, self.batch, self.trust = run, which, batch, trust
 
     def fit(self, pictures: Any, classes: Any = None) -> LieEmbedding:
         """Loads the encoder."""
-        self.encoder_: Loaded = load(self.run, self.which)
+        self.encoder_: Loaded = load(self.run, self.which, self.trust)
         return self
 
     def transform(self, pictures: Any) -> NDArray[np.float32]:
         """(N,) pictures -> (N, M)."""
-        loaded: Loaded = self.encoder_ if self.__sklearn_is_fitted__() else load(self.run, self.which)
+        loaded: Loaded = self.encoder_ if self.__sklearn_is_fitted__() else load(self.run, self.which, self.trust)
         found: NDArray[np.float32] = loaded.embed(pictures, self.batch).numpy()
         return found
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """z0, z1, ..."""
-        loaded = self.encoder_ if self.__sklearn_is_fitted__() else load(self.run, self.which)
+        loaded = self.encoder_ if self.__sklearn_is_fitted__() else load(self.run, self.which, self.trust)
         return np.array([f"z{i}" for i in range(loaded.encoder.dim)], dtype=object)
 
     def __sklearn_is_fitted__(self) -> bool:

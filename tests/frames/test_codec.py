@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.codec import decode, encode
+from lie_ssl.frames.codec import DamagedFrameError, decode, encode
 from lie_ssl.frames.shards import Shard, write_shard
 
 SHAPES = st.tuples(st.integers(1, 20), st.integers(1, 20), st.sampled_from([1, 3]))
@@ -36,13 +36,13 @@ def test_a_plain_picture_costs_next_to_nothing() -> None:
 @pytest.mark.parametrize("damage", [lambda b: b[:5], lambda b: b[:-3], lambda b: b[:6] + b"\x00" * 20, lambda b: b""])
 def test_damaged_bytes_are_one_sentence(damage: object) -> None:
     picture = np.random.default_rng(0).integers(0, 255, (9, 9, 3)).astype(np.uint8)
-    with pytest.raises(UserError, match=r"damaged|fit"):
+    with pytest.raises(DamagedFrameError, match=r"damaged|fit"):
         decode(damage(encode(picture)), np.zeros_like(picture))  # type: ignore[operator]
 
 
 def test_a_frame_of_another_size_is_refused() -> None:
     picture = np.random.default_rng(0).integers(0, 255, (9, 9, 3)).astype(np.uint8)
-    with pytest.raises(UserError, match="does not fit"):
+    with pytest.raises(DamagedFrameError, match="does not fit"):
         decode(encode(picture), np.zeros((8, 8, 3), np.uint8))
 
 

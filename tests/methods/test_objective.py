@@ -39,7 +39,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"invariant": -0.5}, "objective.invariant is -0.5"),
     ({"lie": math.nan}, "objective.lie is nan"),
     ({"temperature": 0.0}, "temperature must be above 0"),
-    ({"temperature": math.nan}, "temperature must be above 0"),
+    ({"temperature": math.nan}, "objective.temperature is nan"),
     ({"invariant_temperature": -1.0}, "invariant_temperature 0 or more"),
     ({"view": "SSL"}, "objective.view is 'SSL', but it can be clean, ssl"),
     ({"ssl": 0.0}, "nothing to learn"),

@@ -32,7 +32,9 @@ def build(method: str, objective: ObjectiveConfig, seed: int = 0, **changes: Any
         EncoderConfig(name="vit_mini", options=(("depth", 1),)) if method == "mae" else EncoderConfig("resnet_mini")
     )
     settings = {"vicreg": {"expander": [32, 32]}}.get(method, {})
-    config = PretrainConfig(method=method_config(method, settings), encoder=encoder, objective=objective, seed=seed)
+    config = PretrainConfig(
+        method=method_config(method, settings), encoder=encoder, objective=objective, arm="test", seed=seed
+    )
     return build_model(replace(config, **changes), SIZE, 3)
 
 

@@ -77,7 +77,7 @@ def test_folders_that_hold_no_model(folder: Path, tmp_path: Path) -> None:
     for change, words in [
         ({"model_type": "bert"}, "not of a model that lie_ssl has saved"),
         ({"operator": {"algebr": "skew"}}, "has no setting 'algebr'; did you mean 'algebra'"),
-        ({"encoder": {"name": "vit_mini"}}, "lacks 'patch_size'; save the model again"),
+        ({"encoder": {"name": "vit_mini"}}, "lacks the encoder's patch_size; export or save"),
         ({"operator": {**config["operator"], "fixed": 100}}, "does not fit"),
     ]:
         (broken / "config.json").write_text(json.dumps(config | change))
@@ -147,7 +147,7 @@ def test_a_step_of_a_pipeline(folder: Path, tiny: FrameSet) -> None:
     z = step.fit(pictures).transform(pictures)
     np.testing.assert_allclose(z, lie_ssl.load(folder).embed(pictures).numpy(), rtol=1e-4, atol=1e-5)
     assert step.get_feature_names_out()[-1] == "z127"
-    assert clone(step).get_params() == {"run": str(folder), "which": "last", "batch": 16}
+    assert clone(step).get_params() == {"run": str(folder), "which": "last", "batch": 16, "trust": ()}
     pipeline = make_pipeline(clone(step), LogisticRegression(max_iter=500)).fit(pictures, names)
     assert pipeline.score(pictures, names) > 0.9
     assert LieEmbedding(str(folder)).transform(list(map(Image.fromarray, pictures[:2]))).shape == (2, 128)

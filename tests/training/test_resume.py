@@ -119,7 +119,7 @@ def test_a_gentle_signal_ends_the_command_as_usual(
     tiny: FrameSet, tmp_path: Path, number: int, code: int, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    """Ctrl-C is one sentence and exit code 130, SIGTERM exit code 143; the same command goes on."""
+    """Ctrl-C is one sentence and exit code 130, SIGTERM one and exit code 143; the same command goes on."""
     command = ["pretrain", "mae", "base", *flags(tiny, tmp_path / "run", "--optim.steps", "6", "--log.save-every", "2")]
     signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let background jobs ignore it
     handlers = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
@@ -130,7 +130,9 @@ def test_a_gentle_signal_ends_the_command_as_usual(
     assert stop.value.code == code
     errors = capsys.readouterr().err
     assert "Traceback" not in errors
-    assert ("goes on with the same command" in errors) == (number == signal.SIGINT)
+    assert len(errors.splitlines()) == 1
+    assert "goes on with the same command" in errors
+    assert ("SIGTERM" in errors) == (number == signal.SIGTERM)
     assert not read_run_card(tmp_path / "run")["finished"]
     assert [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)] == handlers
     main(command)
@@ -184,7 +186,14 @@ def test_the_lock_is_let_go_and_leftovers_are_cleared(tiny: FrameSet, tmp_path: 
 def test_a_checkpoint_is_whole_or_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "last.ckpt"
     checkpoints = WholeCheckpoints()
-    old, new = ({"lie_ssl": {}, "state_dict": {"w": torch.full((3,), v)}} for v in (1.0, 2.0))
+    old, new = (
+        {
+            "global_step": 1,
+            "lie_ssl": {"method": "mae", "batches": 1, "skipped": 0},
+            "state_dict": {"w": torch.full((3,), v)},
+        }
+        for v in (1.0, 2.0)
+    )
     checkpoints.save_checkpoint(old, path)
 
     def killed(self: Path, target: Path) -> Path:
@@ -222,8 +231,8 @@ def test_a_checkpoint_that_cannot_be_read_is_one_sentence(tiny: FrameSet, tmp_pa
     else:
         whole = path.read_bytes()
         path.write_bytes({"cut": whole[: len(whole) // 2], "empty": b"", "text": b"no checkpoint"}[damage])
-    with pytest.raises(UserError, match=r"last\.ckpt is no checkpoint") as stop:
+    with pytest.raises(UserError, match=r"last\.ckpt is (damaged|no checkpoint)") as stop:
         pretrain(config, out)
     assert "\n" not in str(stop.value)
-    with pytest.raises(UserError, match="no checkpoint"):
+    with pytest.raises(UserError, match=r"damaged|no checkpoint"):
         read_checkpoint(path)

@@ -9,6 +9,7 @@ from typing import Annotated
 import pandas as pd
 import tyro
 
+from lie_ssl.commands.parsing import call
 from lie_ssl.commands.pretrain import Bar, taken
 from lie_ssl.errors import UserError
 from lie_ssl.protocol.ablate import FULL, TABLE
@@ -64,7 +65,7 @@ def ablate(arguments: list[str]) -> None:
             table = run(config, chosen(only), seeds, evaluation, out, bar)
         print(f"{out / TABLE}: {table['ablation'].nunique()} variants\n{summary(table)}")
 
-    tyro.cli(main, prog=f"lie-ssl ablate {method}", args=rest, description=ablate.__doc__)
+    call(main, f"lie-ssl ablate {method}", rest, description=ablate.__doc__)
 
 
 def summary(table: pd.DataFrame) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -45,17 +44,17 @@ def print_card(frames: FrameSet) -> None:
     from rich.table import Table
 
     card = frames.card
-    table = Table(title=str(frames.folder), show_header=False)
-    table.add_row("recipe", f"{card['recipe']} ({card['config_hash']}), source {card['source']}")
-    table.add_row(
-        "pictures", f"{card['size']} px, {card['channels']} channels, {card['bytes_per_frame']:,.0f} bytes each"
-    )
+    rows = {
+        "recipe": f"{card['recipe']} ({card['config_hash']}), source {card['source']}",
+        "pictures": f"{card['size']} px, {card['channels']} channels, {card['bytes_per_frame']:,.0f} bytes each",
+    }
     for title in ("counts", "licences", "versions"):
-        table.add_row(
-            title, ", ".join(f"{k} {v:,}" if isinstance(v, int) else f"{k} {v}" for k, v in card[title].items())
-        )
-    table.add_row("classes", escape(", ".join(frames.classes)))
-    table.add_row("left out", str(len(card["dropped"])))
+        pairs = card[title].items()
+        rows[title] = ", ".join(f"{k} {v:,}" if isinstance(v, int) else f"{k} {v}" for k, v in pairs)
+    rows |= {"classes": ", ".join(frames.classes), "left out": str(len(card["dropped"]))}
+    table = Table(title=escape(str(frames.folder)), show_header=False)
+    for title, text in rows.items():
+        table.add_row(title, escape("".join(c if c.isprintable() else "?" for c in text)))
     Console().print(table)
 
 
@@ -89,7 +88,7 @@ def verify(folder: Folder) -> None:
 
     problems = find_changes(folder)
     for problem in problems:
-        print(f"{folder}: {problem}", file=sys.stderr)
+        print(f"{folder}: {problem}")
     if problems:
         raise UserError(f"{folder} is not as it was made; delete it and make it again, or copy it again")
     print(f"{folder}: every byte is as it was made")

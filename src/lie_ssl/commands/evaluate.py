@@ -7,6 +7,7 @@ from typing import Annotated
 
 import tyro
 
+from lie_ssl.commands.parsing import Trust, call
 from lie_ssl.commands.pretrain import taken
 from lie_ssl.errors import UserError
 from lie_ssl.methods.encoders import EncoderConfig
@@ -51,6 +52,7 @@ def _run(recipe: str, run: str, arguments: list[str]) -> None:
         out: Path | None = None,
         data: str = "",
         which: Which = "last",
+        trust: Trust = (),
     ) -> None:
         """Of a run.
 
@@ -59,16 +61,17 @@ def _run(recipe: str, run: str, arguments: list[str]) -> None:
             out: Folder for the tables; the folder `evaluation` in the run if it is not given.
             data: Another data set than that of the run, with the same classes.
             which: The last checkpoint, or the one that was best on validation.
+            trust: An import path (package.module:Class) that the run or file may name. Importing runs code.
         """
         if Path(run).is_file():
             if out is None or not data:
                 raise UserError(f"{run} is a file: say which data set to test on and where to write, --data and --out")
-            show(evaluate_encoder(run, data, config, out, say=print), out)
+            show(evaluate_encoder(run, data, config, out, say=print, trust=trust), out)
             return
         folder = out or Path(run) / "evaluation"
-        show(evaluate_run(run, config, folder, data, which, say=print), folder)
+        show(evaluate_run(run, config, folder, data, which, say=print, trust=trust), folder)
 
-    tyro.cli(main, prog="lie-ssl evaluate RUN", args=arguments, description=ABOUT)
+    call(main, "lie-ssl evaluate RUN", arguments, description=ABOUT)
 
 
 def _encoder(recipe: str, arguments: list[str]) -> None:
@@ -93,7 +96,7 @@ def _encoder(recipe: str, arguments: list[str]) -> None:
         """
         show(evaluate_encoder(encoder, data, config, out, method, say=print), out)
 
-    tyro.cli(main, prog="lie-ssl evaluate", args=arguments, description=ABOUT)
+    call(main, "lie-ssl evaluate", arguments, description=ABOUT)
 
 
 def show(results: Results, folder: Path) -> None:

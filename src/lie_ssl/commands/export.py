@@ -7,12 +7,17 @@ from typing import Annotated
 
 import tyro
 
+from lie_ssl.commands.parsing import Trust
 from lie_ssl.training.export import Format, export_run
 from lie_ssl.training.loading import Which
 
 
 def export(
-    run: Annotated[Path, tyro.conf.Positional], out: Path, to: Format = "safetensors", which: Which = "last"
+    run: Annotated[Path, tyro.conf.Positional],
+    out: Path,
+    to: Format = "safetensors",
+    which: Which = "last",
+    trust: Trust = (),
 ) -> None:
     """Writes the encoder of a run for other tools, with a card beside it.
 
@@ -24,5 +29,6 @@ def export(
         to: safetensors for `lie_ssl.load`, timm for timm's own names, onnx (needs the extra `onnx`), pretrained for
             `lie_ssl.from_pretrained`, with the operator.
         which: The last checkpoint, or the one that was best on validation.
+        trust: An import path (package.module:Class) that the run may name. Importing runs code.
     """
-    print(f"wrote {export_run(run, out, to, which)}")
+    print(f"wrote {export_run(run, out, to, which, trust)}")

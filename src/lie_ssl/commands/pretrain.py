@@ -10,9 +10,11 @@ from typing import Annotated
 
 import tyro
 
+from lie_ssl.commands.parsing import call, popped
 from lie_ssl.errors import UserError
+from lie_ssl.methods.objective import ARMS
 from lie_ssl.methods.registry import METHODS
-from lie_ssl.recipes.pretrain import ARMS, PRETRAIN_RECIPES, pretrain_recipe
+from lie_ssl.recipes.pretrain import PRETRAIN_RECIPES, pretrain_recipe
 from lie_ssl.training.config import PretrainConfig, load_config
 
 
@@ -21,18 +23,21 @@ def pretrain(arguments: list[str]) -> None:
 
     METHOD is mae, vicreg, simclr or `package.module:Class`; ARM is base, frames, literal, lie or lie_off. An unfinished
     run goes on where it stopped with the same command. Under torchrun every process takes its share of each batch.
+    With --config a file gives all settings; where it names code to import (`package.module:Class`), it is refused
+    unless --trust has the same name.
 
     Example: lie-ssl pretrain mae lie --data data/small --out runs/mae_lie
     """
     recipe, rest = taken(arguments, "--recipe", "small")
     file, rest = taken(rest, "--config", "")
+    trust, rest = popped(rest, "--trust")
     words: list[str] = []
     while rest and not rest[0].startswith("-") and len(words) < 2:
         words.append(rest.pop(0))
     if file:
         if words:
             raise UserError(f"--config {file} already says the method and the arm; leave out {' '.join(words)}")
-        default = load_config(Path(file))
+        default = load_config(Path(file), trust)
     elif len(words) < 2:
         if not rest or any(a in ("-h", "--help") for a in rest):
             print(usage())
@@ -53,7 +58,7 @@ def pretrain(arguments: list[str]) -> None:
         run(config, out)
 
     prog = " ".join(["lie-ssl pretrain", *words])
-    tyro.cli(main, prog=prog, args=rest, description=pretrain.__doc__)
+    call(main, prog, rest, description=pretrain.__doc__)
 
 
 def run(config: PretrainConfig, out: Path) -> None:
@@ -113,22 +118,17 @@ class Bar:
 
 def taken(arguments: list[str], flag: str, default: str) -> tuple[str, list[str]]:
     """The value of a flag that decides about the others, and the arguments without it."""
-    rest = list(arguments)
-    for i, word in enumerate(rest):
-        if word.startswith(f"{flag}="):
-            return word.split("=", 1)[1], rest[:i] + rest[i + 1 :]
-        if word == flag:
-            if i + 1 == len(rest):
-                raise UserError(f"{flag} needs a value")
-            return rest[i + 1], rest[:i] + rest[i + 2 :]
-    return default, rest
+    values, rest = popped(arguments, flag)
+    if len(values) > 1:
+        raise UserError(f"{flag} is given {len(values)} times; give it once")
+    return (values[0] if values else default), rest
 
 
 def usage() -> str:
     """What can be trained."""
     lines = [
         "usage: lie-ssl pretrain METHOD ARM --data FOLDER --out FOLDER [--recipe RECIPE] [flags]",
-        "       lie-ssl pretrain --config FILE --out FOLDER [flags]",
+        "       lie-ssl pretrain --config FILE --out FOLDER [--trust package.module:Class] [flags]",
         "",
         f"  METHOD  {', '.join(METHODS)}, or package.module:Class",
         f"  ARM     {', '.join(ARMS)}",

@@ -7,12 +7,15 @@ from typing import Annotated
 
 import tyro
 
+from lie_ssl.commands.parsing import Trust
+
 
 def report(
     sources: Annotated[tuple[Path, ...], tyro.conf.Positional],
     out: Path = Path("report.html"),
     files: Path | None = None,
     data: str = "",
+    trust: Trust = (),
 ) -> None:
     """Compares evaluated runs: one HTML page that needs no network, and the tables in the terminal.
 
@@ -26,16 +29,17 @@ def report(
         files: Folder for the same tables as Markdown, LaTeX and CSV with what the operator gains in every cell, the
             figures as PNG and SVG, and the rows of all runs in the folder `rows`, which is a source of reports itself.
         data: The data set, if it is no longer where the runs had it.
+        trust: An import path (package.module:Class) that the runs may name. Importing runs code.
     """
     from rich.console import Console
 
-    from lie_ssl.protocol.results import write_table
     from lie_ssl.report.findings import findings
     from lie_ssl.report.formats import to_rich, write_tables
     from lie_ssl.report.gathering import gather, write_rows
     from lie_ssl.report.headline import ablation_operator, headline_tables, operator_gain
     from lie_ssl.report.page import write_page
     from lie_ssl.report.tables import accuracy_tables, all_tables
+    from lie_ssl.storage.tables import write_table
 
     material = gather(sources)
     console = Console()
@@ -44,7 +48,7 @@ def report(
             console.print(to_rich(table))
     for sentence in (*findings(material), *material.notes):
         print(sentence)
-    write_page(material, out, data)
+    write_page(material, out, data, trust)
     print(f"wrote {out}")
     if files is not None:
         from lie_ssl.report.figures import draw_figures

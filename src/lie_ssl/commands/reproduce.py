@@ -13,6 +13,7 @@ import pandas as pd
 import tyro
 
 from lie_ssl.commands.make import run as make_data
+from lie_ssl.commands.parsing import Trust
 from lie_ssl.commands.pretrain import Bar
 from lie_ssl.errors import UserError
 from lie_ssl.frames.card import CARD
@@ -23,6 +24,7 @@ from lie_ssl.protocol.reproduce import recorded, reproduce_card
 from lie_ssl.protocol.unit import EVALUATION, duration
 from lie_ssl.recipes.grids import GRIDS, PAPER, from_weights
 from lie_ssl.recipes.paper import GAPS, TRANSFERS
+from lie_ssl.storage.paths import inside
 
 if TYPE_CHECKING:
     from lie_ssl.protocol.dry_run import Phase
@@ -49,6 +51,7 @@ def reproduce(
     dry_run: bool = False,
     gpus: int = 8,
     tflops: float = 60.0,
+    trust: Trust = (),
 ) -> None:
     """Runs an evaluation again from its card and compares all accuracies, or runs the grid of a recipe unit by unit.
 
@@ -80,6 +83,7 @@ def reproduce(
         dry_run: Only try every phase of a recipe and estimate its cost.
         gpus: GPUs of the estimate, which share every batch.
         tflops: 10^12 operations a second that each of these GPUs does all of the time.
+        trust: An import path (package.module:Class) that the card may name. Importing runs code.
     """
     recipes = [*GRIDS, *GAPS, *TRANSFERS]
     if dry_run:
@@ -104,7 +108,7 @@ def reproduce(
         raise UserError("--weights is for the recipes of the paper; a card's run says itself what it started from")
     if not tolerance >= 0:
         raise UserError(f"tolerance is {tolerance}, but it must be 0 or more")
-    again(evaluation_folder(Path(what)), data, out, test_data, tolerance)
+    again(evaluation_folder(Path(what)), data, out, test_data, tolerance, trust)
 
 
 def started(name: str, weights: str) -> Recipe:
@@ -190,14 +194,18 @@ def evaluation_folder(path: Path) -> Path:
     return folder / EVALUATION if (folder / EVALUATION / CARD).exists() else folder
 
 
-def again(evaluation: Path, data: str, out: Path | None, test_data: str, tolerance: float) -> None:
+def again(
+    evaluation: Path, data: str, out: Path | None, test_data: str, tolerance: float, trust: tuple[str, ...] = ()
+) -> None:
     """Runs a card again; ends the program with 1 if a number differs."""
     card = recorded(evaluation)[1]
-    folder = out or Path("runs/again") / f"{card['method']}_{card['arm']}_{card['seed']}"
+    folder = out or inside(Path("runs/again"), f"{card['method']}_{card['arm']}_{card['seed']}")
     if folder.resolve() in (evaluation.resolve(), evaluation.resolve().parent):
         raise UserError(f"{folder} holds what is to be reproduced; choose another --out")
     with Bar() as bar:
-        found = reproduce_card(evaluation, folder, bar, data=data, test_data=test_data, tolerance=tolerance)
+        found = reproduce_card(
+            evaluation, folder, bar, data=data, test_data=test_data, tolerance=tolerance, trust=trust
+        )
     print(f"{folder}: {found}")
     if not found.same:
         sys.exit(1)

@@ -11,12 +11,13 @@ from typing import Annotated
 
 import tyro
 
+from lie_ssl.commands.parsing import call
 from lie_ssl.errors import UserError
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.sweep import BEST, TABLE
 from lie_ssl.protocol.sweep import sweep as run
 from lie_ssl.recipes.sweeps import SWEEPS, sweep_recipe
-from lie_ssl.training.config import PretrainConfig
+from lie_ssl.training.config import PretrainConfig, import_paths
 
 FILTER = (
     "SimCLR's filter keeps runs whose L_lie on 2D validation pairs falls to `ratio` of its value after the first "
@@ -70,9 +71,10 @@ def sweep(arguments: list[str]) -> None:
         if ratio:
             print(f"{FILTER}; here it is {config.objective.temperature:g}", flush=True)
         run(replace(grid, base=config, probe=probe, ratio=ratio), out, jobs, partial(print, flush=True))
-        print(f"wrote {out / TABLE} and {out / BEST}; train it again with `lie-ssl pretrain --config {out / BEST}`")
+        again = " ".join([f"lie-ssl pretrain --config {out / BEST}", *(f"--trust {n}" for n in import_paths(config))])
+        print(f"wrote {out / TABLE} and {out / BEST}; train it again with `{again}`")
 
-    tyro.cli(main, prog=f"lie-ssl sweep {name}", args=rest, description=sweep.__doc__)
+    call(main, f"lie-ssl sweep {name}", rest, description=sweep.__doc__)
 
 
 def usage() -> str:

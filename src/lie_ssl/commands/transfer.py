@@ -7,6 +7,7 @@ from typing import Annotated
 
 import tyro
 
+from lie_ssl.commands.parsing import Trust, call
 from lie_ssl.commands.pretrain import taken
 from lie_ssl.errors import UserError
 from lie_ssl.protocol.studies import PhotoTransfer
@@ -35,6 +36,7 @@ def transfer(arguments: list[str]) -> None:
         *,
         photos: Path,
         out: Path,
+        trust: Trust = (),
     ) -> None:
         """Of runs.
 
@@ -43,6 +45,7 @@ def transfer(arguments: list[str]) -> None:
             config: Settings of the transfer.
             photos: The photographs.
             out: Folder for the table.
+            trust: An import path (package.module:Class) that the runs may name. Importing runs code.
         """
         import pandas as pd
 
@@ -51,9 +54,9 @@ def transfer(arguments: list[str]) -> None:
 
         if not runs:
             raise UserError("say which runs to transfer, first of all: lie-ssl transfer RUN ... --photos SET --out DIR")
-        check_distinct(runs)
-        rows = [transfer_run(run, photos, config, out, print) for run in runs]
+        check_distinct(runs, trust)
+        rows = [transfer_run(run, photos, config, out, print, trust) for run in runs]
         print(transfer_table(pd.concat(rows, ignore_index=True)))
         print(f"wrote {out}")
 
-    tyro.cli(main, prog="lie-ssl transfer", args=rest, description=ABOUT)
+    call(main, "lie-ssl transfer", rest, description=ABOUT)

@@ -9,16 +9,24 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import lie_ssl
 from lie_ssl.errors import UserError
-from lie_ssl.frames.shards import write_whole
+from lie_ssl.storage.cards import Kinds, check_fields, read_json
+from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.paths import check_name
 
 FORMAT = 1
 CARD, INDEX = "card.json", "index.parquet"
+COUNTS = ("classes", "instances", "frames", "train", "validation", "test")
+FIELDS: dict[str, Kinds] = {
+    "recipe": str, "config_hash": str, "source": str, "size": int, "channels": int, "versions": dict, "counts": dict,
+    "bytes_per_frame": (int, float), "licences": dict, "dropped": list, "files": dict, "card_hash": str,
+}  # fmt: skip
 
 
 def versions() -> dict[str, str]:
@@ -50,6 +58,8 @@ def card_hash(card: dict[str, Any]) -> str:
 def read_card(folder: Path) -> dict[str, Any]:
     """The card of a complete data set; one clear sentence for anything else."""
     path = folder / CARD
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file, but a data set is a folder; give the folder that `lie-ssl data` made")
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}; make a data set with `lie-ssl data make demo --out {folder}`")
     if not path.exists():
@@ -57,14 +67,21 @@ def read_card(folder: Path) -> dict[str, Any]:
             f"{folder} has no {CARD}: it is no data set, or it is being made, or making it was cut short; "
             "then run its command again"
         )
-    try:
-        card: dict[str, Any] = json.loads(path.read_text())
-        found = card["format"]
-    except (ValueError, KeyError, TypeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is damaged; make or copy the data set again") from error
-    if found != FORMAT:
+    remedy = "make or copy the data set again"
+    card = read_json(path, remedy)
+    if "format" not in card:
+        raise UserError(f"{path} is damaged; {remedy}")
+    if (found := card["format"]) != FORMAT:
         raise UserError(
             f"{path} has format {found}, but lie_ssl {lie_ssl.__version__} reads format {FORMAT}; "
             "make the data set again or install the version that made it"
         )
+    check_fields(card, FIELDS, str(path), remedy)
+    check_fields(card["counts"], dict.fromkeys(COUNTS, int), f"{path}: counts", remedy)
+    if not (1 <= card["size"] <= 4096 and card["channels"] in (1, 3)):
+        raise UserError(f"{path} has {card['channels']} channels of {card['size']} px; {remedy}")
+    if not re.fullmatch(r"[0-9a-f]{64}", card["card_hash"]):  # it becomes a part of file names
+        raise UserError(f"{path} has {card['card_hash']!r:.60} for its hash; {remedy}")
+    for name in ("recipe", "source"):
+        check_name(card[name], f"the {name}", f"in {path}")
     return card

@@ -14,9 +14,11 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from lie_ssl.errors import UserError
-
 LEVEL = 5  # higher levels save little and take longer
+
+
+class DamagedFrameError(Exception):
+    """What is wrong with the bytes of a frame, as the end of a sentence: who reads them knows which frame it is."""
 
 
 class _Contexts(threading.local):
@@ -36,12 +38,12 @@ def encode(picture: NDArray[np.uint8]) -> bytes:
 
 
 def decode(blob: Any, out: NDArray[np.uint8]) -> None:
-    """Bytes (or any buffer) -> (H, W, C), written into `out`. Raises :class:`UserError` where they do not fit."""
+    """Bytes (or any buffer) -> (H, W, C), written into `out`; :class:`DamagedFrameError` where they do not fit."""
     try:
         size = zstandard.frame_content_size(blob)
         if size == out.size:
             size = _contexts.decompressor.stream_reader(blob).readinto(out.reshape(-1))
     except (zstandard.ZstdError, ValueError) as error:
-        raise UserError(f"a frame is damaged ({error}); run `lie-ssl data verify`") from error
+        raise DamagedFrameError(f"is damaged ({error})") from error
     if size != out.size:
-        raise UserError(f"a frame does not fit a picture of shape {out.shape}; run `lie-ssl data verify`")
+        raise DamagedFrameError(f"does not fit a picture of shape {out.shape}")

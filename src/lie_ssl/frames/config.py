@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.splits import check_shares
+from lie_ssl.plain import check_numbers
 from lie_ssl.render.view import RenderSettings
 
 PoseKind = Literal["2d", "3d", "so3"]
@@ -64,6 +65,7 @@ class DataConfig:
     render: RenderSettings = field(default_factory=RenderSettings)
 
     def __post_init__(self) -> None:
+        check_numbers(self)
         for name in ("classes", "poses", *RANGES):
             if isinstance(value := getattr(self, name), str) or not isinstance(value, Sequence):
                 raise UserError(f"{name} is {value!r}, but it takes several values")

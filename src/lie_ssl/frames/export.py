@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,9 @@ from PIL import Image
 from lie_ssl.errors import UserError
 from lie_ssl.frames.frameset import FrameSet
 from lie_ssl.frames.index import FACTORS
-from lie_ssl.frames.shards import write_whole
+from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.paths import as_one_part, inside
+from lie_ssl.storage.tables import table_bytes
 
 ROWS_PER_FILE = 5000
 Progress = Callable[[int, int], None]
@@ -40,24 +42,25 @@ def export_image_folder(frames: FrameSet, out: Path, progress: Progress = lambda
 
     `split/metadata.csv` keeps what the names do not tell.
     """
-    _empty_folder(out)
     index = _distinct(frames)
+    _check_words(index["class"])
+    _empty_folder(out)
     for done, (row, (_, frame)) in enumerate(zip(index.index.to_list(), index.iterrows(), strict=True)):
-        folder = out / frame["split"] / _word(frame["class"])
-        folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / _name(row, frame), [_png(frames.read([row])[0])], durable=False)
+        path = inside(out, frame["split"], as_one_part(frame["class"]), _name(row, frame))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, [_png(frames.read([row])[0])], durable=False)
         progress(done + 1, len(index))
     for split, own in index.groupby("split"):
-        names = [f"{_word(frame['class'])}/{_name(row, frame)}" for row, frame in own.iterrows()]
+        names = [f"{as_one_part(frame['class'])}/{_name(row, frame)}" for row, frame in own.iterrows()]
         table = own[["class", *_KEPT, *(f for f in FACTORS)]].assign(file_name=names)
         table["rotation"] = [" ".join(f"{x:.7g}" for x in r) for r in own["rotation"]]
-        write_whole(out / str(split) / "metadata.csv", [table.to_csv(index=False).encode()])
+        write_whole(inside(out, str(split), "metadata.csv"), [table_bytes(table)])
 
 
 def export_huggingface(frames: FrameSet, out: Path, progress: Progress = lambda done, total: None) -> None:
     """`data/SPLIT-00000-of-0000N.parquet` with an image column, as `datasets.load_dataset(folder)` reads it."""
-    _empty_folder(out)
     index = _distinct(frames)
+    _empty_folder(out)
     (out / "data").mkdir(parents=True)
     done = 0
     for split, own in index.groupby("split"):
@@ -66,20 +69,24 @@ def export_huggingface(frames: FrameSet, out: Path, progress: Progress = lambda 
             sink = pa.BufferOutputStream()
             pq.write_table(_table(frames, piece), sink)
             name = f"{split}-{number:05d}-of-{len(pieces):05d}.parquet"
-            write_whole(out / "data" / name, [sink.getvalue().to_pybytes()])
+            write_whole(inside(out / "data", name), [sink.getvalue().to_pybytes()])
             done += len(piece)
             progress(done, len(index))
     write_whole(out / "README.md", [_dataset_card(frames).encode()])
 
 
 def _name(row: Any, frame: Any) -> str:
-    return f"{_word(frame['instance'])}_{frame['pose']}_{frame['angle']:07.3f}_{row}.png"
+    return f"{as_one_part(frame['instance'])}_{frame['pose']}_{frame['angle']:07.3f}_{row}.png"
 
 
-def _word(name: str) -> str:
-    """A class or an instance as one part of a path: names may have slashes in them, or lead elsewhere."""
-    word = name.replace("/", "_").replace("\\", "_")
-    return "_" if word in ("", ".", "..") else word
+def _check_words(classes: Iterable[str]) -> None:
+    """Refuses classes that would share a folder, and so become one."""
+    words: dict[str, str] = {}
+    for name in sorted(set(classes)):
+        if (other := words.setdefault(as_one_part(name), name)) != name:
+            raise UserError(
+                f"the classes {other!r} and {name!r} would share the folder {as_one_part(name)}; rename one"
+            )
 
 
 def _table(frames: FrameSet, rows: pd.DataFrame) -> pa.Table:

@@ -10,6 +10,7 @@ import pandas as pd
 from PIL import Image, ImageDraw, ImageFont
 
 from lie_ssl.frames.frameset import FrameSet
+from lie_ssl.storage.paths import inside
 
 # The paper's choice: five classes, angles that double, and one last 3D pose.
 PAPER_CLASSES = ("guitar", "lamp", "birdhouse", "plant pot", "airplane")
@@ -35,8 +36,8 @@ def draw_figures(frames: FrameSet, out: Path, class_name: str | None = None) -> 
             pages[f"poses_{kind}.png"] = grid(frames, [cells[i : i + 15] for i in range(0, len(cells), 15)])
     paths = []
     for name, page in pages.items():
-        page.save(out / name)
-        paths.append(out / name)
+        paths.append(inside(out, name))
+        page.save(paths[-1])
     return [*paths, draw_turning(frames, out / "turning.gif")]
 
 

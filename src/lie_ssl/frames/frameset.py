@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -13,13 +14,24 @@ from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.card import INDEX, read_card
-from lie_ssl.frames.codec import decode
+from lie_ssl.frames.codec import DamagedFrameError, decode
 from lie_ssl.frames.index import read_index
-from lie_ssl.frames.shards import Shard
+from lie_ssl.frames.shards import Shard, shard_length
 
 
 def shard_name(number: int) -> str:
     return f"frames-{number:05d}.bin"
+
+
+def check_places(index: pd.DataFrame, folder: Path) -> None:
+    """Refuses an index that names pictures which are not there."""
+    remedy = "make or copy the data set again"
+    for number, slots in index.groupby("shard")["slot"]:
+        length = shard_length(folder / shard_name(int(str(number))))
+        if slots.min() < 0 or slots.max() >= length:
+            wrong = int(slots.min()) if slots.min() < 0 else int(slots.max())
+            name = shard_name(int(str(number)))
+            raise UserError(f"{folder / INDEX} names frame {wrong} of {name}, which has {length}; {remedy}")
 
 
 class FrameSet:
@@ -40,7 +52,9 @@ class FrameSet:
     @cached_property
     def index(self) -> pd.DataFrame:
         """One row a frame; see :mod:`lie_ssl.frames.index` for the columns."""
-        return read_index(self.folder / INDEX)
+        index = read_index(self.folder / INDEX)
+        check_places(index, self.folder)
+        return index
 
     @cached_property
     def classes(self) -> list[str]:
@@ -74,13 +88,29 @@ class FrameSet:
         if len(rows) and (rows.min() < 0 or rows.max() >= len(self)):
             raise UserError(f"{self.folder} has {len(self)} frames, but frame {int(rows.max())} was asked for")
         out = np.empty((len(rows), self.size, self.size, self.channels), np.uint8)
-        for picture, (shard, slot) in zip(out, self._places[rows], strict=True):
-            decode(self._shard(int(shard))[slot], picture)
+        for row, picture, (shard, slot) in zip(rows, out, self._places[rows], strict=True):
+            try:
+                decode(self._shard(int(shard))[slot], picture)
+            except DamagedFrameError as error:
+                raise UserError(f"{self._name(int(row))} {error}; `lie-ssl data verify` finds all damage") from error
         return out
+
+    def _name(self, row: int) -> str:
+        """A frame in words."""
+        frame, (shard, slot) = self.index.loc[row], self._places[row]
+        where = f"slot {slot} of {shard_name(int(shard))} in {self.folder}"
+        return f"frame {row} ({frame['class']}/{frame['instance']}, {frame['pose']} {frame['angle']:g}, {where})"
 
     def _shard(self, number: int) -> Shard:
         if number not in self._shards:
-            self._shards[number] = Shard(self.folder / shard_name(number))
+            path = self.folder / shard_name(number)
+            try:
+                self._shards[number] = Shard(path)
+            except OSError as error:
+                if error.errno not in (errno.EMFILE, errno.ENFILE) or not self._shards:
+                    raise
+                self._shards.clear()  # as many files as the system allows are open: begin again with this one
+                self._shards[number] = Shard(path)
         return self._shards[number]
 
     def __getstate__(self) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from lie_ssl.frames.poses import Pose
 from lie_ssl.frames.shards import write_shard
 from lie_ssl.frames.splits import assign, assign_objects, check_shares
 from lie_ssl.objects.sources import Dropped
+from lie_ssl.plain import check_numbers
 from lie_ssl.render.view import RenderSettings, View, turn
 
 T = TypeVar("T")
@@ -43,6 +44,7 @@ class ImportConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        check_numbers(self)
         RenderSettings(size=self.size)
         check_shares(self.validation, self.test)
 

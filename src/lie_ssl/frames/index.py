@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,11 +18,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lie_ssl.errors import UserError
+from lie_ssl.frames.config import FrameKind
 from lie_ssl.frames.poses import Pose
-from lie_ssl.frames.shards import write_whole
+from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.paths import check_name
 
 FACTORS = ("elevation", "light", "hue", "scale")
 ROW = "row"  # name of the row numbers, by which pictures are read
+SPLITS = ("train", "validation", "test")
+REMEDY = "make or copy the data set again"
+TYPES: dict[str, Any] = {
+    **dict.fromkeys(("class", "instance", "pose", "split", "licence"), str),
+    **dict.fromkeys(("angle", *FACTORS), float), **dict.fromkeys(("diverse_rank", "shard", "slot"), np.int32),
+}  # fmt: skip
 COLUMNS = (
     "class", "instance", "pose", "angle", "rotation", "split", "diverse_rank", "licence", "duplicate_of", *FACTORS,
     "shard", "slot",
@@ -81,14 +90,58 @@ def write_index(path: Path, table: pa.Table) -> None:
 def read_index(path: Path) -> pd.DataFrame:
     """The index as a frame of pandas; `rotation` is a column of lists, `duplicate_of` has missing values."""
     try:
-        frame: pd.DataFrame = pq.read_table(path).to_pandas()
+        table = pq.read_table(path)
+        frame: pd.DataFrame = table.to_pandas()
     except (OSError, pa.ArrowException) as error:
         raise UserError(f"cannot read {path}: {error}; make or copy the data set again") from error
     missing = [c for c in COLUMNS if c not in frame.columns]
     if missing:
         raise UserError(f"{path} lacks the columns {', '.join(missing)}; make or copy the data set again")
-    frame = frame.astype({"class": str, "instance": str, "pose": str, "split": str, "licence": str})
-    return frame.rename_axis(index=ROW)
+    try:
+        frame = frame.astype(TYPES)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise UserError(f"{path} has values of another type than they should be ({error}); {REMEDY}") from error
+    frame = frame.rename_axis(index=ROW)
+    check_rotations(table["rotation"], path)
+    check_index(frame, path)
+    return frame
+
+
+def check_rotations(column: pa.ChunkedArray, path: Path) -> None:
+    """Refuses anything but nine finite numbers a row."""
+    kind = column.type
+    whole = pa.types.is_fixed_size_list(kind) and kind.list_size == 9 and pa.types.is_floating(kind.value_type)
+    if whole and not column.null_count:
+        values = np.concatenate([np.zeros(0), *(c.flatten().to_numpy(zero_copy_only=False) for c in column.chunks)])
+        whole = len(values) == 9 * len(column) and bool(np.isfinite(values).all())
+    if not whole or column.null_count:
+        raise UserError(f"{path}: the column rotation is not nine finite numbers in every row; {REMEDY}")
+
+
+def check_index(frame: pd.DataFrame, path: Path) -> None:
+    """Refuses values that nothing could be learned from, and names that would break a path or a line of output."""
+    if frame.empty:
+        raise UserError(f"{path} has no frames; {REMEDY}")
+    known = {"split": SPLITS, "pose": get_args(FrameKind)}
+    for column, names in known.items():
+        if strange := sorted(set(frame[column]) - set(names)):
+            raise UserError(f"{path} has the {column} {strange[0]!r}, but there are {', '.join(names)}; {REMEDY}")
+    for column in ("class", "instance", "licence"):
+        for name in frame[column].unique():
+            check_name(name, f"the {column}", f"in {path}")
+            if not name:
+                raise UserError(f"{path} has a frame with an empty {column}; {REMEDY}")
+    for column in ("angle", *FACTORS):
+        _check_values(np.isfinite(frame[column].to_numpy(np.float64)), column, "a finite number", path)
+    _check_values(frame["scale"].to_numpy() > 0, "scale", "above 0", path)
+    twins = frame["duplicate_of"].dropna().to_numpy(np.float64)
+    if len(twins) and not (twins.min() >= 0 and twins.max() < len(frame)):
+        raise UserError(f"{path} has a frame that repeats a frame which is not there; {REMEDY}")
+
+
+def _check_values(good: np.ndarray[tuple[int], np.dtype[np.bool_]], column: str, what: str, path: Path) -> None:
+    if not good.all():
+        raise UserError(f"{path}, row {int(np.argmin(good))}: the column {column} is not {what}; {REMEDY}")
 
 
 def _repeated(values: Sequence[str], counts: Sequence[int]) -> pa.Array:

@@ -19,6 +19,7 @@ from typing import Literal, Protocol
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.pictures import EXTENSIONS
+from lie_ssl.storage.paths import check_name
 
 Layout = Literal["auto", "folders", "coil20", "coil100"]
 COIL_NAME = re.compile(r"^obj(\d+)__(\d+)\.\w+$")
@@ -56,7 +57,10 @@ class FolderTree:
         self.root, self.label = root, str(root)
 
     def names(self) -> list[str]:
-        return [p.relative_to(self.root).as_posix() for p in self.root.rglob("*") if p.is_file()]
+        names = [p.relative_to(self.root).as_posix() for p in self.root.rglob("*") if p.is_file()]
+        for name in names:
+            check_name(name, "the file", f"in {self.label}")
+        return names
 
     def read(self, name: str) -> bytes:
         try:
@@ -74,10 +78,15 @@ class ZipTree:
 
     def names(self) -> list[str]:
         names = [n for n in self.archive.namelist() if not n.endswith("/") and not n.startswith("__MACOSX/")]
+        seen: set[str] = set()
         for name in names:
+            check_name(name, "the file", f"in {self.label}")
             path = PurePosixPath(name)
             if path.is_absolute() or ".." in path.parts:
                 raise UserError(f"{self.label} has a file {name}, which leads out of it; make the zip again without it")
+            if name in seen:
+                raise UserError(f"{self.label} has two files called {name}; make the zip again with one of them")
+            seen.add(name)
         return names
 
     def read(self, name: str) -> bytes:
@@ -133,7 +142,8 @@ def read_angles(path: Path) -> dict[str, float]:
         raise UserError(f"cannot read the angles in {path}: {error}") from error
     if not rows or not {"file", "angle"} <= set(rows[0]):
         raise UserError(f"{path} needs the columns file and angle in its first line")
-    table = {}
+    table: dict[str, float] = {}
+    lines: dict[str, int] = {}
     for number, row in enumerate(rows, 2):
         try:
             angle = float(row["angle"])
@@ -141,7 +151,9 @@ def read_angles(path: Path) -> dict[str, float]:
                 raise ValueError
         except (TypeError, ValueError) as error:
             raise UserError(f"{path}, line {number}: the angle {row['angle']!r} is not a number") from error
-        table[row["file"]] = angle
+        if (name := row["file"]) in table:
+            raise UserError(f"{path}, line {number}: {name} has an angle in line {lines[name]} already; remove one")
+        table[name], lines[name] = angle, number
     return table
 
 

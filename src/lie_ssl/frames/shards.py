@@ -6,7 +6,7 @@ frames. A shard is written under another name and moved into place, so a file wi
 
 from __future__ import annotations
 
-import os
+import errno
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
+from lie_ssl.storage.files import write_whole
 
 MAGIC = b"LIEFRAM1"
 
@@ -26,22 +27,16 @@ def write_shard(path: Path, frames: Sequence[bytes]) -> None:
     write_whole(path, [head, *frames])
 
 
-def write_whole(path: Path, chunks: Sequence[bytes], durable: bool = True) -> None:
-    """Writes a file under a temporary name, flushes it to the disk (if `durable`) and moves it into place."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+def shard_length(path: Path) -> int:
+    """How many frames a shard has, by its first bytes; the file is not kept open."""
     try:
-        with temporary.open("wb") as file:
-            for chunk in chunks:
-                file.write(chunk)
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise UserError(
-            f"cannot write {path}: {error.strerror or error}; free some space or choose another folder"
-        ) from error
+        with path.open("rb") as file:
+            head = file.read(len(MAGIC) + 8)
+    except FileNotFoundError:
+        raise UserError(f"{path} is missing; make or copy the data set again") from None
+    if len(head) < len(MAGIC) + 8 or not head.startswith(MAGIC):
+        raise UserError(f"{path} is not a file of frames; make or copy the data set again")
+    return int.from_bytes(head[len(MAGIC) :], "little")
 
 
 class Shard:
@@ -50,7 +45,11 @@ class Shard:
     def __init__(self, path: Path) -> None:
         try:
             self._bytes: NDArray[np.uint8] = np.memmap(path, np.uint8, mode="r")
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):  # the data set is as it should be
+                raise
+            raise UserError(f"cannot read {path}: {error.strerror}; make or copy the data set again") from error
+        except ValueError as error:
             raise UserError(f"cannot read {path}: {error}; make or copy the data set again") from error
         if len(self._bytes) < len(MAGIC) + 16 or bytes(self._bytes[: len(MAGIC)]) != MAGIC:
             raise UserError(f"{path} is not a file of frames; make or copy the data set again")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lie_ssl.frames.card import CARD, card_hash, file_hash, read_card
+from lie_ssl.storage.paths import inside
 
 
 def verify(folder: Path | str) -> list[str]:
@@ -14,7 +15,7 @@ def verify(folder: Path | str) -> list[str]:
     files: dict[str, str] = card["files"]
     problems = [] if card.get("card_hash") == card_hash(card) else [f"{CARD} has changed"]
     for name, digest in files.items():
-        path = folder / name
+        path = inside(folder, name)
         if not path.is_file():
             problems.append(f"{name} is missing")
         elif file_hash(path) != digest:

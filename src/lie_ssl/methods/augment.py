@@ -19,6 +19,7 @@ from torch import Tensor
 from lie_ssl.errors import UserError
 from lie_ssl.methods import colour
 from lie_ssl.methods.draws import Draws
+from lie_ssl.plain import check_numbers
 
 RANGES = ("crop_scale", "crop_ratio", "blur_sigma")
 PROBABILITIES = ("flip", "jitter", "grey", "blur", "solarise")
@@ -58,6 +59,7 @@ class AugmentConfig:
     """Probability that all that is one half or brighter is inverted."""
 
     def __post_init__(self) -> None:
+        check_numbers(self, "method.augment")
         for name in RANGES:
             value = getattr(self, name)
             if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:

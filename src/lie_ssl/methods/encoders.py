@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard, cast, get_args
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -24,6 +24,8 @@ from lie_ssl.errors import UserError
 from lie_ssl.methods.layouts import AUTO, HALF, LAYOUTS, LIE_SSL, Normalisation
 from lie_ssl.methods.minis import MINIS
 from lie_ssl.methods.weights import WeightFile, WeightReport, apply_weights, full_report, read_weights, weight_path
+from lie_ssl.plain import check_numbers
+from lie_ssl.storage.trust import is_import_path
 from lie_ssl.torchvision_cure import import_torchvision
 
 if TYPE_CHECKING:
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
 
 Pool = Literal["auto", "avg", "token", "own"]
 TIMM = "timm"
+# Arguments of timm.create_model that name files or addresses.
+LOADING_OPTIONS = ("checkpoint_path", "pretrained", "pretrained_cfg", "pretrained_cfg_overlay", "cache_dir")
+MOST_OPTION = 16_384
+MOST_PIXELS = 4096  # of a side, as for frames
 OWN_OPTIONS = {"img_size": "image_size", "in_chans": "channels", "patch_size": "patch_size"}
 
 
@@ -61,6 +67,7 @@ class EncoderConfig:
     """Further keyword arguments of the model, in pairs of name and value."""
 
     def __post_init__(self) -> None:
+        check_numbers(self, "encoder")
         for field in ("allow", "parts", "options"):
             if isinstance(value := getattr(self, field), str) or not isinstance(value, Sequence):
                 raise UserError(f"{field} is {value!r}, but it takes several values")
@@ -75,6 +82,8 @@ class EncoderConfig:
         for field in ("image_size", "channels", "patch_size"):
             if not isinstance(value := getattr(self, field), int) or value < 0:
                 raise UserError(f"{field} is {value!r}, but it is a whole number from 0 on")
+            if value > MOST_PIXELS:
+                raise UserError(f"encoder.{field} is {value:.3g}, but it goes to {MOST_PIXELS:,}")
         if self.pool not in get_args(Pool):
             raise UserError(f"pool is {self.pool!r}, but it can be {', '.join(get_args(Pool))}")
         if self.layout not in (AUTO, *LAYOUTS):
@@ -86,6 +95,12 @@ class EncoderConfig:
             raise UserError(f"options names something twice: {', '.join(names)}")
         if taken := [name for name in names if name in OWN_OPTIONS]:
             raise UserError(f"options has {taken[0]!r}; set it with {OWN_OPTIONS[taken[0]]} instead")
+        loading = [name for name in names if name in LOADING_OPTIONS and not is_import_path(self.name)]
+        if loading:
+            raise UserError(f"options has {loading[0]!r}, which would load a file; set encoder.weights instead")
+        if large := [(name, value) for name, value in self.options if _is_number(value) and abs(value) > MOST_OPTION]:
+            name, value = large[0]
+            raise UserError(f"options has {name} {value:.3g}, but numbers there go to {MOST_OPTION:,}")
 
 
 class Encoder(nn.Module):
@@ -246,7 +261,7 @@ def create_encoder(config: EncoderConfig, image_size: int, channels: int) -> Enc
 def _build(config: EncoderConfig, image_size: int, channels: int) -> nn.Module:
     if config.weights == TIMM and _is_ours(config.name):
         raise UserError(f"timm has no weights for {config.name}; leave weights empty or give a file")
-    if ":" in config.name:
+    if is_import_path(config.name):
         body = _imported(config, image_size, channels)
     elif config.name in MINIS:
         body = _mini(config, image_size, channels)
@@ -356,7 +371,11 @@ def _normalisation(body: nn.Module, config: EncoderConfig, file: WeightFile | No
 
 def _is_ours(name: str) -> bool:
     """Whether a model is none of timm's."""
-    return name in MINIS or ":" in name
+    return name in MINIS or is_import_path(name)
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _first_line(error: Exception) -> str:

@@ -17,6 +17,7 @@ from lie_ssl.methods.augment import AugmentConfig, augment, none
 from lie_ssl.methods.draws import Draws
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.method import Method, MethodConfig, SSLOutput
+from lie_ssl.plain import check_numbers
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,12 @@ class MAEConfig(MethodConfig):
     """Augmentations before the masking."""
 
     def __post_init__(self) -> None:
+        check_numbers(self, "method")
         if not 0 < self.mask < 1:
             raise UserError(f"mask is {self.mask}, but it must lie between 0 and 1")
         sizes = (self.decoder_dim, self.decoder_depth, self.decoder_heads)
+        if self.decoder_depth > 1000:
+            raise UserError(f"method.decoder_depth is {self.decoder_depth}, but a decoder has 1,000 blocks at the most")
         if min(sizes) < 1 or self.decoder_dim % self.decoder_heads:
             raise UserError(
                 f"a decoder of width {self.decoder_dim}, depth {self.decoder_depth} and {self.decoder_heads} heads "

@@ -13,6 +13,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.lie.algebras import ALGEBRAS
 from lie_ssl.lie.coordinates import Sees
 from lie_ssl.lie.operator import Action, AlgebraName
+from lie_ssl.plain import check_numbers
 
 View = Literal["clean", "ssl"]
 
@@ -52,6 +53,7 @@ class OperatorConfig:
     """Size of the blocks of the block algebra; 0 takes the algebra's own."""
 
     def __post_init__(self) -> None:
+        check_numbers(self, "objective.operator")
         if not self.generators or min(self.generators) < 1:
             raise UserError(f"generators is {self.generators}, but every factor needs at least one")
         if self.algebra not in ALGEBRAS:
@@ -103,6 +105,7 @@ class ObjectiveConfig:
     """The Lie operator."""
 
     def __post_init__(self) -> None:
+        check_numbers(self, "objective")
         for name in ("ssl", "frames", "lie", "euclidean", "coordinates", "invariant"):
             if not getattr(self, name) >= 0:
                 raise UserError(f"objective.{name} is {getattr(self, name)}, but weights are 0 or more")
@@ -126,3 +129,27 @@ class ObjectiveConfig:
     def pairs(self) -> bool:
         """Whether anything is learned from pairs."""
         return self.moves or self.frames > 0
+
+    @property
+    def arm(self) -> str:
+        """What the weights make of it, in the words of the tables."""
+        if not self.moves:
+            return "frames" if self.pairs else "base"
+        if self.operator.fixed == 0:
+            return "literal"
+        return "lie" if max(self.lie, self.euclidean, self.coordinates) > 0 else "lie_off"
+
+
+ARMS = ("base", "frames", "literal", "lie", "lie_off")
+
+
+def check_arm(name: str, objective: ObjectiveConfig) -> None:
+    """Refuses the name of another arm, under which a run would stand in tables as what it is not."""
+    known = name.strip().lower().replace("-", "_").replace(" ", "_")
+    if not name.isprintable() or not name.strip():
+        raise UserError(f"arm is {name!r}, but it is a word for tables")
+    if known in ARMS and (known != name or known != objective.arm):
+        raise UserError(
+            f"arm is {name!r}, but these weights of the objective make it {objective.arm!r}; give that name or a word "
+            "of your own"
+        )

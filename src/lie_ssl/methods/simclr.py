@@ -22,6 +22,7 @@ from lie_ssl.methods.draws import Draws
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.method import Method, MethodConfig, SSLOutput
 from lie_ssl.methods.views import two_views
+from lie_ssl.plain import check_numbers
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class SimCLRConfig(MethodConfig):
     """Augmentations of the two views."""
 
     def __post_init__(self) -> None:
+        check_numbers(self, "method")
         if self.projection < 1 or self.hidden < 0:
             raise UserError(f"projection is {self.projection} and hidden {self.hidden}, but widths are above 0")
         if not self.temperature > 0:

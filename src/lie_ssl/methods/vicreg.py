@@ -20,6 +20,7 @@ from lie_ssl.methods.draws import Draws
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.method import Method, MethodConfig, SSLOutput
 from lie_ssl.methods.views import two_views
+from lie_ssl.plain import check_numbers
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class VICRegConfig(MethodConfig):
     """Augmentations of the two views."""
 
     def __post_init__(self) -> None:
+        check_numbers(self, "method")
         if not self.expander or min(self.expander) < 1:
             raise UserError(f"expander is {self.expander}, but it needs at least one width above 0")
         for name in ("invariance", "variance", "covariance"):

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch import Tensor, nn
 
 from lie_ssl.errors import UserError
 from lie_ssl.methods.layouts import AUTO, LAYOUTS, LIE_SSL, Normalisation, Parts
 from lie_ssl.methods.packaged import packaged_weights
+from lie_ssl.storage.torch_files import read_torch
 
 if TYPE_CHECKING:
     from lie_ssl.methods.encoders import Encoder
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PACKAGE = "package:"
 WRAPPERS = ("model", "state_dict")
 CLIP_NOTE = "OpenAI's own CLIP weights need QuickGELU: take a model with clip_quickgelu in its name for them"
+MEND = "if you trust it, load it once with the code it comes from and save its state_dict() alone"
 SHOWN = 3  # keys that a message names
 
 
@@ -120,8 +121,20 @@ def read_weights(path: Path, layout: str = AUTO) -> WeightFile:
     known = LAYOUTS[layout]
     file = WeightFile(path, layout, known.translate(state), known.normalisation, known.pool)
     if layout == LIE_SSL and stated:
-        file = replace(file, normalisation=(tuple(stated["mean"]), tuple(stated["std"])), pool=stated["pool"])
+        file = replace(file, **_stated(stated, path))
     return file
+
+
+def _stated(values: Any, path: Path) -> dict[str, Any]:
+    """Normalisation and pooling from the metadata of a file that :func:`save_weights` wrote."""
+    try:
+        mean, std = (tuple(float(value) for value in values[name]) for name in ("mean", "std"))
+        pool = values["pool"]
+    except (KeyError, TypeError, ValueError):
+        pool = None
+    if pool not in ("own", "avg", "token"):
+        raise UserError(f"the settings in {path} are damaged; save the weights again")
+    return {"normalisation": (mean, std), "pool": pool}
 
 
 def save_weights(encoder: Encoder, path: str | Path) -> None:
@@ -171,27 +184,15 @@ def _read_safetensors(path: Path) -> tuple[dict[str, Any], dict[str, Any] | None
             names: list[str] = file.keys()
             stated = json.loads((file.metadata() or {}).get(LIE_SSL, "null"))
             return {name: file.get_tensor(name) for name in names}, stated
-    except SafetensorError as error:
+    except (SafetensorError, ValueError) as error:
         raise UserError(f"{path} is no readable safetensors file: {error}") from error
 
 
 def _read_pickle(path: Path) -> dict[str, Any]:
-    try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # what is no PyTorch file at all fails in many ways
-        raise UserError(_pickle_complaint(path, str(error) or repr(error))) from error
+    content = read_torch(path, MEND)
     if not isinstance(content, dict):
         raise UserError(f"{path} holds a {type(content).__name__}, but a weight file holds a dict of tensors")
     return content
-
-
-def _pickle_complaint(path: Path, error: str) -> str:
-    mend = "if you trust it, load it once with the code it comes from and save its state_dict() alone"
-    if "TorchScript" in error:
-        return f"{path} is a TorchScript program; {mend}"
-    if "GLOBAL" in error:
-        return f"{path} holds more than tensors, and loading it would run code; {mend}"
-    return f"{path} is no readable PyTorch file: {error.splitlines()[0]}"
 
 
 def _head_apart(parts: Parts, body: nn.Module) -> Parts:

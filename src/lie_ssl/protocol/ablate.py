@@ -16,10 +16,11 @@ import pandas as pd
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.frames.lock import folder_lock
-from lie_ssl.frames.shards import write_whole
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
-from lie_ssl.protocol.results import EQUIVARIANCE_KEYS, write_table
+from lie_ssl.protocol.results import EQUIVARIANCE_KEYS
 from lie_ssl.protocol.unit import Pace, train_and_evaluate, unit_digest
+from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.tables import read_table, write_table
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.keeper import Watcher
 
@@ -63,7 +64,7 @@ def ablate(
 
 def _ablate(variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, watcher: Watcher) -> pd.DataFrame:
     sources = _sources(out, variants)
-    accuracy, operator = ([pd.read_csv(out / name)] if sources else [] for name in (TABLE, OPERATOR))
+    accuracy, operator = ([read_table(out / name)] if sources else [] for name in (TABLE, OPERATOR))
     todo = [v for v in variants if v.key not in sources]
     if len(todo) < len(variants):
         watcher.say(f"{len(variants) - len(todo)} of {len(variants)} are done already")
@@ -111,7 +112,7 @@ def _variants(
     made: dict[str, PretrainConfig] = {FULL: full}
     for name, change in changes.items():
         try:
-            made[name] = replace(change(full), arm=f"{full.arm}_{name}")
+            made[name] = change(replace(full, arm=f"{full.arm}_{name}"))
         except UserError as error:
             watcher.say(f"{name} cannot run: {error}")
     for seed in seeds:
@@ -129,7 +130,7 @@ def _sources(out: Path, variants: Sequence[Variant]) -> dict[str, str]:
         if not (out / name).exists():
             raise UserError(f"{out} has no {name}; remove {path}, and what is trained already is only read again")
     try:
-        sources: dict[str, str] = json.loads(path.read_text())
+        sources: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise UserError(f"{path} is damaged; remove it, and what is trained already is only read again") from error
     for variant in variants:
@@ -143,7 +144,7 @@ def _results(
 ) -> Results:
     """Those of the full model where the variant changes nothing, as with the algebra that it has already."""
     full = next(v for v in variants if v.name == FULL and v.config.seed == variant.config.seed)
-    if replace(variant.config, arm=full.config.arm) == full.config:
+    if replace(full.config, arm=variant.config.arm) == variant.config:
         variant = full
     run = out / "runs" / f"{variant.name}_{variant.config.seed}"
     watcher.say(f"training and evaluating {run}")

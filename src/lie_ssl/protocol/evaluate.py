@@ -24,6 +24,7 @@ from lie_ssl.frames.pairs import Deltas, pose_kinds
 from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.features import knn_accuracy
+from lie_ssl.plain import check_numbers
 from lie_ssl.protocol.equivariance import Moves, Retrieval, draw_moves, leaks, retrieve
 from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.finetune import DivergedError, FinetuneConfig, finetune, predict
@@ -62,6 +63,7 @@ class EvaluateConfig:
     """Of the sampling of frames, batches and moves."""
 
     def __post_init__(self) -> None:
+        check_numbers(self)
         if not self.proportions or any(not 0 < p <= 1 for p in self.proportions):
             raise UserError(f"proportions are {self.proportions}, but they must lie above 0 and at most at 1")
         if not self.options or any(o not in (1, 2) for o in self.options):

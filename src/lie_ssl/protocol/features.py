@@ -13,8 +13,9 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from lie_ssl.frames import FrameSet
-from lie_ssl.frames.shards import write_whole
 from lie_ssl.methods.features import embed_frames
+from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.paths import inside
 
 Rows = NDArray[np.int64]
 
@@ -43,7 +44,7 @@ class Features:
         self._z = torch.zeros(0, 0)
         self._changed = False
         data = str(frames.card["card_hash"])[:12]
-        self.path = None if folder is None else folder / f"{encoder_hash(encoder)}-{data}.safetensors"
+        self.path = None if folder is None else inside(folder, f"{encoder_hash(encoder)}-{data}.safetensors")
         if self.path is not None and self.path.exists():
             self._read(self.path)
 

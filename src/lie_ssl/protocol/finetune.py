@@ -18,8 +18,10 @@ from lie_ssl.frames.loader import to_tensor
 from lie_ssl.methods.draws import number
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.features import to_float
+from lie_ssl.plain import check_numbers
 from lie_ssl.protocol.probe import Linear, Neighbours, OptimiserName
 from lie_ssl.protocol.settings import TrainingRows
+from lie_ssl.storage.limits import check_steps
 
 Rows = NDArray[np.int64]
 
@@ -56,6 +58,8 @@ class FinetuneConfig:
     """The classifier before the first step: the one of linear evaluation, or zeros as in the paper."""
 
     def __post_init__(self) -> None:
+        check_numbers(self, "finetune")
+        check_steps("finetune.steps", self.steps)
         if self.steps < 0 or self.batch < 4 or self.batch % 2:
             raise UserError(
                 f"finetuning of {self.steps} steps with batches of {self.batch}: batches are even, 4 or more"

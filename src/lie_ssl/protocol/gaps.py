@@ -13,8 +13,9 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.frames.card import CARD
 from lie_ssl.plain import to_plain
 from lie_ssl.protocol.evaluate import Results, Say, check_labels
-from lie_ssl.protocol.results import evaluate_encoder, read_card, read_results, write_table
+from lie_ssl.protocol.results import evaluate_encoder, read_card, read_results
 from lie_ssl.protocol.studies import NamedEncoder
+from lie_ssl.storage.tables import read_table, write_table
 
 TABLES = ("accuracy", "curve", "trials")
 MODELS = "models.csv"
@@ -41,12 +42,12 @@ def measure_gaps(encoders: Sequence[NamedEncoder], data: Path | str, out: Path |
     parts: dict[str, list[pd.DataFrame]] = {name: [] for name in TABLES}
     asked = [e.name for e in encoders]
     if (out / MODELS).exists():
-        table = pd.read_csv(out / MODELS, keep_default_na=False)
+        table = read_table(out / MODELS).fillna("")
         kept = table[~table["model"].isin(asked)].to_dict("records")
         rows += [{str(key): value for key, value in row.items()} for row in kept]
     for name, tables in parts.items():
         if (out / f"{name}.csv").exists():
-            table = pd.read_csv(out / f"{name}.csv")
+            table = read_table(out / f"{name}.csv")
             tables += [own for model, own in table.groupby("method", sort=False) if model not in asked]
     for each in encoders:
         words = ""

@@ -19,11 +19,12 @@ from lie_ssl.frames import DataConfig
 from lie_ssl.frames.card import CARD
 from lie_ssl.frames.config import to_dict
 from lie_ssl.frames.lock import patient_lock, try_lock
-from lie_ssl.frames.shards import write_whole
 from lie_ssl.plain import suggestion, to_plain
 from lie_ssl.protocol.evaluate import EvaluateConfig
-from lie_ssl.protocol.results import write_table
 from lie_ssl.protocol.unit import EVALUATION, Pace, train_and_evaluate
+from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.paths import inside
+from lie_ssl.storage.tables import read_table, write_table
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.keeper import Watcher
 from lie_ssl.training.pretrain import pretrain
@@ -98,7 +99,7 @@ def run_units(recipe: Recipe, units: Sequence[Unit], data: Path, work: Path, out
     while 0 < len(todo) < before:  # until all that is left is at work elsewhere
         before, pace, left = len(todo), Pace(len(todo)), []
         for unit in todo:
-            place = work / ".queue" / "_".join(unit.words)
+            place = inside(work / ".queue", "_".join(unit.words))
             place.mkdir(parents=True, exist_ok=True)
             with try_lock(place) as held:
                 if not held:
@@ -107,7 +108,7 @@ def run_units(recipe: Recipe, units: Sequence[Unit], data: Path, work: Path, out
                     watcher.say(f"{unit.name} is another process' work: {pace.step(worked=False)}")
                     continue
                 try:
-                    run_unit(recipe, unit, data, work / "_".join(unit.words), out, watcher)
+                    run_unit(recipe, unit, data, inside(work, "_".join(unit.words)), out, watcher)
                 except (UserError, ValueError, RuntimeError, OSError) as error:
                     failed.append(unit.name)
                     watcher.say(f"{unit.name} failed: {error}; {pace.step()}")
@@ -141,7 +142,7 @@ def run_unit(recipe: Recipe, unit: Unit, data: Path, run: Path, out: Path, watch
 def add_rows(path: Path, rows: pd.DataFrame) -> None:
     """Adds the rows of a unit to a CSV, in place of all that it has of the same method, arm and seed."""
     if path.exists():
-        old = pd.read_csv(path)
+        old = read_table(path)
         same = pd.MultiIndex.from_frame(old[UNIT_KEYS]).isin(pd.MultiIndex.from_frame(rows[UNIT_KEYS]))
         rows = pd.concat([old[~same], rows], ignore_index=True)
     write_table(path, rows)
@@ -152,7 +153,7 @@ def done_units(out: Path, recipe: Recipe) -> set[str]:
     path = out / f"{ACCURACY}.csv"
     if not path.exists():
         return set()
-    table = pd.read_csv(path)
+    table = read_table(path)
     if "recipe" not in table:
         raise UserError(f"{path} is not of a recipe: it has no column `recipe`; choose another --out")
     found = set(table["recipe"])

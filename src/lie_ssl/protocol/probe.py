@@ -16,6 +16,8 @@ from torch import Tensor
 
 from lie_ssl.errors import UserError
 from lie_ssl.methods.draws import number
+from lie_ssl.plain import check_numbers
+from lie_ssl.storage.limits import check_steps
 
 OptimiserName = Literal["adam", "sgd"]
 SMALL = 100_000_000  # multiplications of a step
@@ -38,6 +40,8 @@ class ProbeConfig:
     """Batch-norm without learned scale before the classifier, as in MAE's linear probe."""
 
     def __post_init__(self) -> None:
+        check_numbers(self, "probe")
+        check_steps("probe.steps", self.steps)
         if self.steps < 1 or self.batch < 2 or self.batch % 2:
             raise UserError(
                 f"a probe of {self.steps} steps with batches of {self.batch}: steps are 1 or more, batches even"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from lie_ssl.plain import from_plain
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.results import ACCURACY_KEYS, evaluate_run, read_card, read_results
 from lie_ssl.protocol.unit import EVALUATION
+from lie_ssl.storage.tables import read_table
 from lie_ssl.training.config import read_config
 from lie_ssl.training.folder import machine, versions
 from lie_ssl.training.keeper import Watcher
@@ -47,7 +49,7 @@ def recorded(evaluation: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     card, path = read_card(evaluation), evaluation.parents[1] / "accuracy.csv"
     if not path.exists():
         raise UserError(f"{evaluation} belongs to no table: there is no {path}")
-    table = pd.read_csv(path)
+    table = read_table(path)
     own = table[np.logical_and.reduce([table[key] == card[key] for key in ("method", "arm", "seed")])]
     if own.empty:
         raise UserError(f"{path} has no rows of {card['method']}, {card['arm']}, seed {card['seed']}")
@@ -55,16 +57,18 @@ def recorded(evaluation: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
 
 
 def reproduce_card(
-    evaluation: Path, out: Path, watcher: Watcher, *, data: str = "", test_data: str = "", tolerance: float = 0.0
-) -> Comparison:
+    evaluation: Path, out: Path, watcher: Watcher, *, data: str = "", test_data: str = "", tolerance: float = 0.0,
+    trust: Collection[str] = (),
+) -> Comparison:  # fmt: skip
     """Pretrains and evaluates again in a new folder, from the configs in the card alone, and compares the accuracies.
 
-    `test_data` is the data set of the evaluation, where that is another one than the run's.
+    `test_data` is the data set of the evaluation, where that is another one than the run's. `trust` names the import
+    paths that the card's configs may have.
     """
     accuracy, card = recorded(evaluation)
     if card["run"] is None:
         raise UserError(f"{evaluation} is the evaluation of an encoder without a run; only runs can be reproduced")
-    config = read_config(card["pretraining"], f"{evaluation}: pretraining")
+    config = read_config(card["pretraining"], f"{evaluation}: pretraining", trust)
     settings = from_plain(EvaluateConfig, card["config"], f"{evaluation}: config")
     folder = data or config.data
     tested = test_data or folder
@@ -73,7 +77,7 @@ def reproduce_card(
     for line in changes(card, choose_device(config)):
         watcher.say(line)
     run = pretrain(replace(config, data=folder), out / "run", watcher)
-    evaluate_run(run, settings, out / EVALUATION, tested, card["which"], say=watcher.say)
+    evaluate_run(run, settings, out / EVALUATION, tested, card["which"], say=watcher.say, trust=trust)
     return compare(accuracy, read_results(out / EVALUATION)[0].accuracy, tolerance)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Collection
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -14,27 +15,39 @@ import torch
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.frames.card import CARD
-from lie_ssl.frames.shards import write_whole
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.plain import to_plain
 from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Results, Say, Subject
 from lie_ssl.protocol.features import Features, encoder_hash
-from lie_ssl.training.coordinates import read_coordinates
-from lie_ssl.training.folder import COORDINATES, machine, versions
+from lie_ssl.storage.cards import Kinds, check_fields, read_json
+from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.limits import check_room
+from lie_ssl.storage.paths import check_name
+from lie_ssl.storage.tables import read_table, write_table
+from lie_ssl.training.coordinates import COORDINATES, read_coordinates
+from lie_ssl.training.folder import machine, versions
 from lie_ssl.training.loading import Loaded, Which, load
 
 ACCURACY_KEYS = ["method", "arm", "phase", "option", "diverse", "poses", "setting", "seed"]
 FEATURES = "features"  # folder of kept embeddings
+OR_NONE = type(None)
+CARD_FIELDS: dict[str, Kinds] = {
+    "method": str, "arm": str, "seed": int, "config": dict, "which": (str, OR_NONE), "pretraining": (dict, OR_NONE),
+    "run": (dict, OR_NONE), "encoder": (dict, OR_NONE), "data": dict, "versions": dict, "machine": dict,
+}  # fmt: skip
 EQUIVARIANCE_KEYS = ["method", "arm", "poses", "instances", "part", "seed"]
 
 
 def evaluate_run(
     run: Path | str, config: EvaluateConfig, out: Path | str, data: Path | str = "", which: Which = "last",
-    say: Say = lambda _: None,
+    say: Say = lambda _: None, trust: Collection[str] = (),
 ) -> Results:  # fmt: skip
-    """Evaluates a run on its own data set, or on another one, and writes the folder. Features are kept in the run."""
+    """Evaluates a run on its own data set, or on another one, and writes the folder. Features are kept in the run.
+
+    `trust` names the import paths that the run's config may have; see :func:`lie_ssl.load`.
+    """
     run = Path(run)
-    loaded = load(run, which)
+    loaded = load(run, which, trust)
     if loaded.config is None or loaded.card is None:
         raise UserError(f"{run} is no run; give the folder that `lie-ssl pretrain` made")
     if not loaded.card["finished"]:
@@ -46,7 +59,7 @@ def evaluate_run(
 
 def evaluate_encoder(
     encoder: Encoder | EncoderConfig | Path | str, data: Path | str, config: EvaluateConfig, out: Path | str,
-    method: str = "", say: Say = lambda _: None,
+    method: str = "", say: Say = lambda _: None, trust: Collection[str] = (),
 ) -> Results:  # fmt: skip
     """Evaluates any encoder on a data set and writes the folder, in which features are kept too.
 
@@ -65,7 +78,8 @@ def evaluate_encoder(
     elif isinstance(encoder, Encoder):
         name, module, about["encoder"] = type(encoder.body).__name__, encoder, None
     else:
-        name, module, about["encoder"] = Path(encoder).stem, load(encoder).encoder, {"file": Path(encoder).name}
+        name, about["encoder"] = Path(encoder).stem, {"file": Path(encoder).name}
+        module = load(encoder, trust=trust).encoder
     subject = Subject(module, method or name, "base")
     return _evaluate(subject, frames, config, Path(out), Path(out) / FEATURES, about, say)
 
@@ -80,6 +94,7 @@ def _evaluate(
             f"{encoder.image_size} px and {encoder.channels}"
         )
     check_out(out)
+    check_room()
     begin = time.perf_counter()
     results = Evaluation(subject, frames, config, Features(encoder, frames, kept), say).run()
     card = {
@@ -123,32 +138,38 @@ def write_results(out: Path, results: Results, card: dict[str, Any]) -> None:
     write_whole(out / CARD, [json.dumps(card, indent=1).encode()])
 
 
-def write_table(path: Path, table: pd.DataFrame) -> None:
-    """A CSV, whole or not at all."""
-    write_whole(path, [table.to_csv(index=False, float_format="%.6g").encode()])
-
-
 def append_table(path: Path, table: pd.DataFrame, keys: list[str]) -> None:
     """Adds rows to a CSV; rows with the same keys are replaced."""
     if path.exists():
-        old = pd.read_csv(path)
+        old = read_table(path)
         table = pd.concat([old, table], ignore_index=True).drop_duplicates(keys, keep="last")
     write_table(path, table)
 
 
 def read_card(path: Path) -> dict[str, Any]:
     """The card of an evaluation."""
+    remedy = "evaluate again"
     try:
-        card: dict[str, Any] = json.loads(path.read_text())
-        if card["kind"] != "evaluation":
-            raise KeyError("kind")
+        card = read_json(path, remedy)
     except FileNotFoundError:
         raise UserError(
             f"{path.parent} is no evaluation: it has no {path.name}; make one with `lie-ssl evaluate`"
         ) from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{path} is not the card of an evaluation, or it is damaged") from error
+    if card.get("kind") != "evaluation":
+        raise UserError(f"{path} is not the card of an evaluation; make one with `lie-ssl evaluate`")
+    check_fields(card, CARD_FIELDS, str(path), remedy)
+    check_fields(card["data"], {"card_hash": str}, f"{path}: data", remedy)
+    for name in ("method", "arm"):
+        check_name(card[name], f"the {name}", f"in {path}")
     return card
+
+
+def _check_names(table: pd.DataFrame, card: dict[str, Any], path: Path) -> None:
+    """Refuses rows under another name than the card's, which would stand in tables as what they are not."""
+    for name in ("method", "arm", "seed"):
+        strange = [value for value in table[name].unique() if value != card[name]] if name in table else []
+        if strange:
+            raise UserError(f"{path} has rows of the {name} {strange[0]!r}, but its card says {card[name]!r}")
 
 
 def read_results(folder: Path) -> tuple[Results, dict[str, Any]]:
@@ -156,9 +177,6 @@ def read_results(folder: Path) -> tuple[Results, dict[str, Any]]:
     card = read_card(folder / CARD)
     tables = {}
     for each in fields(Results):
-        table = folder / f"{each.name}.csv"
-        try:
-            tables[each.name] = pd.read_csv(table) if table.stat().st_size > 2 else pd.DataFrame()
-        except (OSError, ValueError) as error:
-            raise UserError(f"{table} cannot be read: {error}; evaluate again") from error
+        tables[each.name] = read_table(folder / f"{each.name}.csv")
+        _check_names(tables[each.name], card, folder / f"{each.name}.csv")
     return Results(**tables), card

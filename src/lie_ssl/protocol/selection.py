@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,11 @@ import torch
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.frames.shards import write_whole
 from lie_ssl.plain import to_plain
 from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.probe import Probe, ProbeConfig
 from lie_ssl.protocol.settings import SSL_PROPORTION, Settings
+from lie_ssl.storage.files import write_whole
 from lie_ssl.training.loading import load
 from lie_ssl.training.log import CHECKS, read_rows
 
@@ -24,13 +25,13 @@ VALIDATION = "validation.json"
 LIMIT = 4000  # validation frames in other than the typical pose, at most
 
 
-def validation_accuracy(run: Path, config: ProbeConfig) -> float:
+def validation_accuracy(run: Path, config: ProbeConfig, trust: Collection[str] = ()) -> float:
     """Per cent, of the best linear classifier on a finished run; kept in the run, as it takes its time.
 
     Half of the instances are diverse, as in pretraining. It is the mean of the accuracies on the validation instances'
     typical frames and on their other frames.
     """
-    loaded = load(run)
+    loaded = load(run, trust=trust)
     assert loaded.config is not None
     frames = FrameSet(loaded.config.data)
     key = {"run": loaded.config.digest(), "data": frames.card["card_hash"], "probe": to_plain(config)}
@@ -50,7 +51,7 @@ def validation_accuracy(run: Path, config: ProbeConfig) -> float:
 
 def _kept(run: Path) -> dict[str, Any]:
     try:
-        kept: dict[str, Any] = json.loads((run / VALIDATION).read_text())
+        kept: dict[str, Any] = json.loads((run / VALIDATION).read_text(encoding="utf-8"))
     except (OSError, ValueError):  # a lost or damaged number is only computed again
         return {}
     return kept

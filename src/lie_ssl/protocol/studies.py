@@ -8,6 +8,7 @@ from typing import Literal
 from lie_ssl.errors import UserError
 from lie_ssl.frames import DataConfig
 from lie_ssl.methods.encoders import EncoderConfig
+from lie_ssl.plain import check_numbers
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.finetune import FinetuneConfig
 
@@ -44,6 +45,7 @@ class PhotoTransfer:
     """What is best on validation photographs."""
 
     def __post_init__(self) -> None:
+        check_numbers(self)
         if not 0 <= self.validation < 1:
             raise UserError(f"validation is {self.validation}, but a share lies between 0 and 1")
         if not self.finetune.steps:

@@ -18,14 +18,14 @@ import pandas as pd
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.frames.lock import folder_lock
-from lie_ssl.frames.shards import write_whole
 from lie_ssl.plain import to_plain
 from lie_ssl.protocol.evaluate import Say
 from lie_ssl.protocol.probe import ProbeConfig
-from lie_ssl.protocol.results import write_table
 from lie_ssl.protocol.selection import choose_trial, lie_ratio, validation_accuracy
 from lie_ssl.protocol.unit import Pace
-from lie_ssl.training.config import LogConfig, PretrainConfig
+from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.tables import write_table
+from lie_ssl.training.config import LogConfig, PretrainConfig, import_paths
 from lie_ssl.training.folder import read_run_card
 from lie_ssl.training.pretrain import passes_needed
 from lie_ssl.training.sweep import Outcome, Trial, combinations, run_trials
@@ -101,7 +101,7 @@ def _row(outcome: Outcome, grid: Grid) -> dict[str, Any]:
     try:
         if outcome.error:
             raise UserError(outcome.error)
-        accuracy, ratio = validation_accuracy(outcome.run, grid.probe), lie_ratio(outcome.run)
+        accuracy, ratio = validation_accuracy(outcome.run, grid.probe, import_paths(grid.base)), lie_ratio(outcome.run)
         seconds, status = float(read_run_card(outcome.run)["seconds"]), "finished"
     except UserError as error:
         accuracy, ratio, seconds, status = math.nan, math.nan, math.nan, f"failed: {error}"

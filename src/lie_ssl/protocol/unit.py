@@ -12,7 +12,7 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.plain import to_plain
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
 from lie_ssl.protocol.results import evaluate_run, read_results
-from lie_ssl.training.config import PretrainConfig
+from lie_ssl.training.config import PretrainConfig, import_paths
 from lie_ssl.training.keeper import Watcher
 from lie_ssl.training.pretrain import pretrain
 
@@ -25,7 +25,7 @@ def train_and_evaluate(config: PretrainConfig, evaluation: EvaluateConfig, run: 
     out = run / EVALUATION
     if not _is_evaluated(out, config, evaluation):
         watcher.busy("evaluating")
-        evaluate_run(run, evaluation, out, say=watcher.say)
+        evaluate_run(run, evaluation, out, say=watcher.say, trust=import_paths(config))
     return read_results(out)[0]
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from lie_ssl.methods.encoders import EncoderConfig
+from lie_ssl.methods.objective import ARMS
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.grid import Recipe, Unit
@@ -19,7 +20,7 @@ from lie_ssl.recipes.data import paper as paper_data
 from lie_ssl.recipes.data import small as small_data
 from lie_ssl.recipes.evaluate import paper as paper_evaluation
 from lie_ssl.recipes.evaluate import small as small_evaluation
-from lie_ssl.recipes.pretrain import ARMS, PUBLISHED, SMALL_STEPS, arm_objective, short
+from lie_ssl.recipes.pretrain import PUBLISHED, SMALL_STEPS, arm_objective, short
 from lie_ssl.recipes.pretrain import paper as paper_run
 from lie_ssl.recipes.pretrain import small as small_run
 from lie_ssl.render.view import RenderSettings

@@ -13,14 +13,13 @@ from lie_ssl.methods.augment import crop_only, simclr, vicreg
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.methods.mae import MAEConfig
 from lie_ssl.methods.method import MethodConfig
-from lie_ssl.methods.objective import ObjectiveConfig, OperatorConfig
+from lie_ssl.methods.objective import ARMS, ObjectiveConfig, OperatorConfig
 from lie_ssl.methods.registry import method_config
 from lie_ssl.methods.simclr import SimCLRConfig
 from lie_ssl.methods.vicreg import VICRegConfig
 from lie_ssl.plain import suggestion
 from lie_ssl.training.config import OptimConfig, PretrainConfig
 
-ARMS = ("base", "frames", "literal", "lie", "lie_off")
 PUBLISHED = ("mae", "vicreg", "simclr")
 
 

@@ -34,6 +34,7 @@ from lie_ssl.report.names import (
 )
 from lie_ssl.report.summary import curve_of, gaps_of, over_seeds
 from lie_ssl.report.tables import diverse_of, phases_and_poses
+from lie_ssl.storage.paths import as_one_part, inside
 
 GRID = "#dddddd"
 
@@ -52,12 +53,12 @@ def draw_figures(accuracy: pd.DataFrame, curve: pd.DataFrame, out: Path) -> list
     if len(curve):
         for phase in in_order(curve["phase"], ("linear", "finetune")):
             for method in dict.fromkeys(arm.method for arm in arms_of(curve[curve["phase"] == phase])):
-                pages[f"angles_{phase}_{method}"] = angle_curves(curve, phase, method)
+                pages[f"angles_{phase}_{as_one_part(method)}"] = angle_curves(curve, phase, method)
     paths = []
     with rc_context({"svg.hashsalt": "lie_ssl"}):  # equal numbers give equal bytes
         for name, page in pages.items():
             for suffix in ("png", "svg"):
-                path = out / f"{name}.{suffix}"
+                path = inside(out, f"{name}.{suffix}")
                 page.savefig(path, dpi=150, metadata={"Date": None} if suffix == "svg" else None)
                 paths.append(path)
     return paths

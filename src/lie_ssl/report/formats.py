@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lie_ssl.report.tables import Cell, Table
+from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.paths import inside
+from lie_ssl.storage.tables import csv_safe
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -104,7 +107,8 @@ def to_csv(table: Table) -> str:
     for row in table.rows:
         for (group, column), cell in zip(table.columns, row.cells, strict=True):
             values = (cell.mean, cell.error, cell.difference, cell.multiple)
-            writer.writerow([row.name, group, column, *("" if math.isnan(v) else f"{v:.6g}" for v in values)])
+            words = (csv_safe(word) for word in (row.name, group, column))
+            writer.writerow([*words, *("" if math.isnan(v) else f"{v:.6g}" for v in values)])
     return file.getvalue()
 
 
@@ -131,8 +135,8 @@ def write_tables(tables: list[Table], folder: Path) -> list[Path]:
     paths = []
     for table in tables:
         for suffix, write in (("md", to_markdown), ("tex", to_latex), ("csv", to_csv)):
-            path = folder / f"{table.name}.{suffix}"
-            path.write_text(write(table), encoding="utf-8")
+            path = inside(folder, f"{table.name}.{suffix}")
+            write_whole(path, [write(table).encode()], durable=False)
             paths.append(path)
     return paths
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +16,9 @@ from lie_ssl.frames.card import CARD
 from lie_ssl.protocol.ablate import COLUMNS as ABLATION_COLUMNS
 from lie_ssl.protocol.ablate import OPERATOR_KEYS
 from lie_ssl.protocol.ablate import TABLE as ABLATION
-from lie_ssl.protocol.results import ACCURACY_KEYS, EQUIVARIANCE_KEYS, read_results, write_table
-from lie_ssl.report.names import Arm
+from lie_ssl.protocol.results import ACCURACY_KEYS, EQUIVARIANCE_KEYS, read_results
+from lie_ssl.report.names import MEASURES, Arm
+from lie_ssl.storage.tables import read_table, write_table
 from lie_ssl.training.folder import CONFIG
 
 ACCURACY = "accuracy.csv"
@@ -27,6 +29,11 @@ COLUMNS = {
     "ablation": ABLATION_COLUMNS,
     "ablation_equivariance": OPERATOR_KEYS,
 }
+
+
+TEXT = ("method", "arm", "phase", "poses", "setting", "instances", "part", "ablation")
+PLAIN = ("phase", "poses", "setting", "instances", "part")  # words of the protocol's own
+PLAIN_WORD = re.compile(r"[\w-]+$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +85,7 @@ def gather(sources: Sequence[Path]) -> Material:
             evaluated.append(Evaluated(folder, card, results.predictions, _run(folder)))
             tables = {name: getattr(results, name) for name in parts if not name.startswith("ablation")}
         else:
-            tables = {name: _read(folder / f"{name}.csv") for name in parts if (folder / f"{name}.csv").exists()}
+            tables = {name: read_table(folder / f"{name}.csv") for name in parts if (folder / f"{name}.csv").exists()}
         for name, table in tables.items():
             parts[name].append(_checked(table, name, folder))
     joined = {name: _joined(found, name) for name, found in parts.items()}
@@ -103,17 +110,25 @@ def _run(folder: Path) -> Path | None:
     return parent if (parent / CONFIG).exists() and (parent / CARD).exists() else None
 
 
-def _read(path: Path) -> pd.DataFrame:
-    try:
-        return pd.read_csv(path) if path.stat().st_size > 2 else pd.DataFrame()
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path} cannot be read: {error}; make it again") from error
-
-
 def _checked(table: pd.DataFrame, name: str, folder: Path) -> pd.DataFrame:
+    """Refuses a table without its columns, with text where numbers belong, or with names that are no words."""
     missing = [c for c in COLUMNS[name] if c not in table.columns]
     if len(table) and missing:
         raise UserError(f"{folder / name}.csv has no column {missing[0]!r}; evaluate again with this version")
+    for column in [c for c in (*COLUMNS[name], *MEASURES) if c in table.columns]:
+        if column in TEXT:
+            for word in table[column].dropna().unique():
+                if (
+                    not isinstance(word, str)
+                    or not word.isprintable()
+                    or (column in PLAIN and not PLAIN_WORD.match(word))
+                ):
+                    raise UserError(f"{folder / name}.csv has {word!r} in the column {column}, which is no name")
+        elif not pd.api.types.is_numeric_dtype(table[column]):
+            numbers = pd.to_numeric(table[column], errors="coerce")
+            row = int((numbers.isna() & table[column].notna()).to_numpy().argmax())
+            wrong = table[column].iloc[row]
+            raise UserError(f"{folder / name}.csv, line {row + 2}: {wrong!r} in the column {column} is no number")
     return table
 
 

@@ -13,6 +13,7 @@ from lie_ssl.report.figures import blank_figure, plain_axes
 from lie_ssl.report.names import SELF_OCCLUSION, SELF_OCCLUSION_POSES, method_name, phase_name
 from lie_ssl.report.summary import gaps_of
 from lie_ssl.report.tables import phases_and_poses
+from lie_ssl.storage.paths import inside
 
 BARS = {
     ("2d", "known_new"): ("known, new 2D pose", "#9ecae1"),
@@ -59,6 +60,6 @@ def draw_model_gaps(accuracy: pd.DataFrame, out: Path) -> list[Path]:
         for phase in dict.fromkeys(phase for phase, _ in phases_and_poses(accuracy)):
             page = model_gaps(accuracy, phase)
             for suffix in ("png", "svg"):
-                paths.append(out / f"models_{phase}.{suffix}")
+                paths.append(inside(out, f"models_{phase}.{suffix}"))
                 page.savefig(paths[-1], dpi=150, metadata={"Date": None} if suffix == "svg" else None)
     return paths

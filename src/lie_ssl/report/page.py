@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 from pathlib import Path
 
 from plotly.offline import get_plotlyjs
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.shards import write_whole
 from lie_ssl.report import texts
 from lie_ssl.report.findings import findings
 from lie_ssl.report.formats import to_html
@@ -27,6 +26,7 @@ from lie_ssl.report.tables import (
     gap_tables,
     settings_tables,
 )
+from lie_ssl.storage.files import write_whole
 from lie_ssl.training.loading import Loaded, load
 
 HERE = Path(__file__).parent
@@ -35,19 +35,20 @@ NO_NETWORK = "default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'
 TITLE = "Known and unknown objects in new poses"
 
 
-def write_page(material: Material, out: Path, data: str = "") -> None:
-    """Writes the page; `data` is the data set's folder if it is not where the runs had it."""
+def write_page(material: Material, out: Path, data: str = "", trust: Collection[str] = ()) -> None:
+    """Writes the page; `data` is the data set's folder if it is not where the runs had it, and `trust` has the import
+    paths that the runs' configs may name."""
     if out.is_dir():
         raise UserError(f"{out} is a folder; give --out the name of a file, such as report.html")
     out.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(out, [Page(material, data).html().encode()])
+    write_whole(out, [Page(material, data, trust).html().encode()])
 
 
 class Page:
     """Sections are made one by one; what cannot be made is replaced by a sentence that says why."""
 
-    def __init__(self, material: Material, data: str = "") -> None:
-        self.material, self.data = material, data
+    def __init__(self, material: Material, data: str = "", trust: Collection[str] = ()) -> None:
+        self.material, self.data, self.trust = material, data, trust
         self.plots: dict[str, Plot] = {}
         self._kept: dict[Path, Loaded] = {}
 
@@ -71,7 +72,7 @@ class Page:
             '<!doctype html><html lang="en"><head><meta charset="utf-8">'
             f'<meta http-equiv="Content-Security-Policy" content="{NO_NETWORK}">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{TITLE}</title><style>{(HERE / 'page.css').read_text()}</style></head><body><h1>{TITLE}</h1>"
+            f"<title>{TITLE}</title><style>{own_file('page.css')}</style></head><body><h1>{TITLE}</h1>"
             f'<div class="findings">{said}</div>{notes}<nav>{links}</nav>{body}{self._scripts()}</body></html>\n'
         )
 
@@ -171,7 +172,7 @@ class Page:
         if each.run is None:
             raise UserError("its run is not beside the evaluation")
         if each.run not in self._kept:
-            self._kept[each.run] = load(each.run, each.card["which"])
+            self._kept[each.run] = load(each.run, each.card["which"], self.trust)
         return self._kept[each.run]
 
     def _plot(self, name: str, plot: Plot) -> str:
@@ -190,8 +191,13 @@ class Page:
         safe = plain.replace("<", "\\u003c")  # nothing in it can end the script
         return (
             f'<script type="application/json" id="plots">{safe}</script><script>{get_plotlyjs()}</script>'
-            f"<script>{(HERE / 'page.js').read_text()}</script>"
+            f"<script>{own_file('page.js')}</script>"
         )
+
+
+def own_file(name: str) -> str:
+    """A style sheet or script of ours."""
+    return (HERE / name).read_text(encoding="utf-8")
 
 
 def pictures_html(shown: Disagreement) -> str:

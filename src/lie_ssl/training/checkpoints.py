@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,8 @@ import torch
 from lightning.pytorch.plugins.io import CheckpointIO
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.shards import write_whole
+from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.torch_files import read_torch
 
 LAST, BEST = "last.ckpt", "best.ckpt"
 
@@ -34,13 +34,18 @@ class WholeCheckpoints(CheckpointIO):
 def read_checkpoint(path: Path) -> dict[str, Any]:
     """A checkpoint of a pretraining run, on the CPU."""
     try:
-        checkpoint = torch.load(path, map_location="cpu", weights_only=True)
+        checkpoint = read_torch(path, "copy the run again, or remove its folder and train it again")
     except FileNotFoundError:
         raise UserError(f"there is no checkpoint {path}; has the run begun?") from None
-    except (OSError, RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError) as error:
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UserError(f"{path} is no checkpoint that can be read: {first}") from error
-    if not isinstance(checkpoint, dict) or "lie_ssl" not in checkpoint or "state_dict" not in checkpoint:
+    if not (
+        isinstance(checkpoint, dict)
+        and isinstance(checkpoint.get("global_step"), int)
+        and isinstance(own := checkpoint.get("lie_ssl"), dict)
+        and isinstance(own.get("method"), str)
+        and all(isinstance(own.get(name), int) for name in ("batches", "skipped"))
+        and isinstance(state := checkpoint.get("state_dict"), dict)
+        and all(isinstance(key, str) and isinstance(value, torch.Tensor) for key, value in state.items())
+    ):
         raise UserError(f"{path} is no checkpoint of a pretraining run of lie_ssl")
     return checkpoint
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -15,9 +15,11 @@ from lie_ssl.frames.pairs import pose_kinds
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.methods.mae import MAEConfig
 from lie_ssl.methods.method import MethodConfig
-from lie_ssl.methods.objective import ObjectiveConfig
+from lie_ssl.methods.objective import ObjectiveConfig, check_arm
 from lie_ssl.methods.registry import method_config
-from lie_ssl.plain import from_plain, to_plain
+from lie_ssl.plain import check_numbers, from_plain, to_plain
+from lie_ssl.storage.limits import check_steps
+from lie_ssl.storage.trust import check_trust, is_import_path
 
 # What may be changed between the parts of a run that is stopped and resumed.
 HOW_NOT_WHAT = ("data", "log", "device", "workers")
@@ -53,6 +55,8 @@ class OptimConfig:
     """Largest norm of the gradient of each group (encoder, operator, heads); 0 for no limit."""
 
     def __post_init__(self) -> None:
+        check_numbers(self, "optim")
+        check_steps("optim.steps", self.steps)
         for name in ("steps", "accumulate"):
             if getattr(self, name) < 1:
                 raise UserError(f"optim.{name} is {getattr(self, name)}, but it must be 1 or more")
@@ -75,7 +79,8 @@ class LogConfig:
     every: int = 10
     """Steps between two rows of the log."""
     check_every: int = 0
-    """Steps between two checks (k-NN accuracy, losses on validation pairs, diagnostics); 0: ten in a run."""
+    """Steps between two checks (k-NN accuracy, losses on validation pairs, diagnostics); 0: ten in a run, 20 steps
+    apart or more. The last step is always followed by one."""
     save_every: int = 0
     """Steps between two checkpoints; 0: with every check."""
     tensorboard: bool = True
@@ -84,6 +89,7 @@ class LogConfig:
     """Also log to this project of Weights & Biases (needs the extra `wandb`)."""
 
     def __post_init__(self) -> None:
+        check_numbers(self, "log")
         if self.every < 1 or self.check_every < 0 or self.save_every < 0:
             raise UserError("log.every must be 1 or more, log.check_every and log.save_every 0 or more")
 
@@ -97,7 +103,8 @@ class PretrainConfig:
     method: MethodConfig = field(default_factory=MAEConfig)
     """The self-supervised method."""
     arm: str = "base"
-    """What the run is called in tables: base, frames, literal, lie, lie_off, or a word of your own."""
+    """What the run is called in tables: base, frames, literal, lie or lie_off, as its objective is, or a word of your
+    own."""
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     """The encoder."""
     objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
@@ -122,14 +129,16 @@ class PretrainConfig:
     """Processes that read frames; 0 reads in the training process."""
 
     def __post_init__(self) -> None:
+        check_numbers(self)
         if self.seed < 0 or self.workers < 0:
             raise UserError(f"seed is {self.seed} and workers {self.workers}, but they must be 0 or more")
         if not 0 < self.diverse <= 1:
             raise UserError(f"diverse is {self.diverse}, but it must lie above 0 and at most at 1")
+        check_arm(self.arm, self.objective)
 
     @property
     def check_every(self) -> int:
-        return self.log.check_every or max(1, self.optim.steps // 10)
+        return self.log.check_every or max(20, self.optim.steps // 10)
 
     @property
     def save_every(self) -> int:
@@ -146,8 +155,16 @@ def kinds_of(config: PretrainConfig, frames: FrameSet) -> tuple[str, ...]:
     return pose_kinds(frames.index) if config.objective.by_kind else ()
 
 
-def read_config(values: Mapping[str, Any], where: str = "config") -> PretrainConfig:
-    """A config from plain data, with the settings of its own method."""
+def import_paths(config: PretrainConfig) -> tuple[str, ...]:
+    """The names in a config that stand for code of the user's own."""
+    return tuple(name for name in (config.method.name, config.encoder.name) if is_import_path(name))
+
+
+def read_config(values: Mapping[str, Any], where: str = "config", trust: Collection[str] = ()) -> PretrainConfig:
+    """A config from plain data, with the settings of its own method.
+
+    Import paths in it are refused before anything is imported, but for those in `trust`.
+    """
     if not isinstance(values, Mapping):
         raise UserError(f"{where} is no config of a run")
     rest = {k: v for k, v in values.items() if k != "method"}
@@ -156,15 +173,17 @@ def read_config(values: Mapping[str, Any], where: str = "config") -> PretrainCon
     if not isinstance(given, Mapping):
         raise UserError(f"{where}.method is {given!r}, but it takes named values")
     name = str(given.get("name", "mae"))
+    check_trust(config.encoder.name, f"{where}: encoder.name", trust)
+    check_trust(name, f"{where}: method.name", trust)
     return replace(config, method=method_config(name, {k: v for k, v in given.items() if k != "name"}))
 
 
-def load_config(path: Path) -> PretrainConfig:
+def load_config(path: Path, trust: Collection[str] = ()) -> PretrainConfig:
     """From a JSON file, such as the config.json of a run."""
     try:
-        values = json.loads(path.read_text())
+        values = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
         raise UserError(f"{path} is no JSON: {error}") from error
-    return read_config(values, str(path))
+    return read_config(values, str(path), trust)

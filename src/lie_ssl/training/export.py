@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +17,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.shards import write_whole
+from lie_ssl.storage.files import write_whole
 from lie_ssl.training.loading import Loaded, Which, load
 
 Format = Literal["safetensors", "timm", "onnx", "pretrained"]
@@ -25,7 +26,9 @@ KEY = "lie_ssl_encoder"
 CLOSE = 1e-4
 
 
-def export_run(run: Path | str, out: Path | str, to: Format = "safetensors", which: Which = "last") -> Path:
+def export_run(
+    run: Path | str, out: Path | str, to: Format = "safetensors", which: Which = "last", trust: Collection[str] = ()
+) -> Path:
     """Writes the encoder of a run and, beside it, a card as Markdown; gives the path of the file.
 
     safetensors: for `lie_ssl.load`, with all that is needed to build the encoder again. timm: the body's weights under
@@ -33,7 +36,7 @@ def export_run(run: Path | str, out: Path | str, to: Format = "safetensors", whi
     embeddings, for any batch size, compared with this one before it is kept. pretrained: a folder with the operator
     too, for `lie_ssl.from_pretrained`.
     """
-    loaded, out = load(run, which), Path(out)
+    loaded, out = load(run, which, trust), Path(out)
     if to == "pretrained":
         return loaded.save_pretrained(out)
     if to not in ENDINGS:
@@ -78,7 +81,7 @@ def settings(loaded: Loaded) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def read_export(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def read_export(path: Path) -> tuple[Any, dict[str, Tensor]]:
     """Settings and weights of an exported safetensors file."""
     try:
         with safe_open(path, framework="pt") as file:
@@ -88,7 +91,10 @@ def read_export(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         raise UserError(f"{path} is no safetensors file: {error}") from error
     if stated is None:
         raise UserError(f"{path} is no encoder that lie_ssl has exported; give it to encoder.weights instead")
-    return json.loads(stated), state
+    try:
+        return json.loads(stated), state
+    except ValueError as error:
+        raise UserError(f"the settings in {path} are damaged; export the encoder again") from error
 
 
 def write_onnx(loaded: Loaded, path: Path) -> None:

@@ -20,16 +20,25 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.frames.card import CARD
 from lie_ssl.frames.pairs import Deltas
-from lie_ssl.frames.shards import write_whole
 from lie_ssl.plain import to_plain
-from lie_ssl.training.config import HOW_NOT_WHAT, PretrainConfig, kinds_of, load_config
+from lie_ssl.storage.cards import Kinds, check_fields, read_json
+from lie_ssl.storage.files import write_whole
+from lie_ssl.training.checkpoints import LAST, read_checkpoint
+from lie_ssl.training.config import HOW_NOT_WHAT, PretrainConfig, import_paths, kinds_of, load_config
+from lie_ssl.training.coordinates import read_coordinates
 
 CONFIG = "config.json"
-COORDINATES = "coordinates.safetensors"
+CARD_FIELDS: dict[str, Kinds] = {
+    "config_digest": str, "method": str, "arm": str, "seed": int, "data": dict, "classes": list, "size": int,
+    "channels": int, "factors": list, "pool": str, "versions": dict, "machine": dict, "finished": bool,
+}  # fmt: skip
 
 
 def check_run(folder: Path, config: PretrainConfig, frames: FrameSet) -> bool:
-    """Refuses a folder that holds something else than this run; True if the run is finished already."""
+    """Refuses a folder that holds something else than this run; True if the run is finished already.
+
+    A finished run must be whole: its last checkpoint can be read, and is of its last step.
+    """
     if not folder.exists():
         return False
     if not folder.is_dir():
@@ -39,7 +48,7 @@ def check_run(folder: Path, config: PretrainConfig, frames: FrameSet) -> bool:
         return False
     if CONFIG not in entries:
         raise UserError(f"{folder} holds other files ({', '.join(sorted(entries)[:3])}); choose an empty folder")
-    found = load_config(folder / CONFIG)
+    found = load_config(folder / CONFIG, import_paths(config))
     if found.method.name != config.method.name:
         raise UserError(
             f"{folder} holds a run of {found.method.name}, not of {config.method.name}; choose another --out"
@@ -53,7 +62,23 @@ def check_run(folder: Path, config: PretrainConfig, frames: FrameSet) -> bool:
         raise UserError(
             f"{folder} was begun with another data set than {frames.folder}; give that one or choose another --out"
         )
-    return bool(card["finished"])
+    if not card["finished"]:
+        return False
+    check_finished(folder, config)
+    return True
+
+
+def check_finished(folder: Path, config: PretrainConfig) -> None:
+    """Refuses a run whose card says that it is finished while its files do not."""
+    checkpoint = read_checkpoint(folder / LAST)
+    method, step = checkpoint["lie_ssl"]["method"], checkpoint["global_step"]
+    remedy = "copy the run again, or remove its folder and train it again"
+    if method != config.method.name:
+        raise UserError(f"{folder / LAST} is of {method}, but the run is of {config.method.name}; {remedy}")
+    if step != config.optim.steps:
+        raise UserError(f"{folder / LAST} is of step {step:,}, but the run has {config.optim.steps:,}; {remedy}")
+    if config.objective.moves:
+        read_coordinates(folder)
 
 
 def difference(a: PretrainConfig, b: PretrainConfig) -> str:
@@ -85,12 +110,15 @@ def read_run_card(folder: Path) -> dict[str, Any]:
     path = folder / CARD
     if not path.exists():
         raise UserError(f"{folder} is no run of lie_ssl: it has no {CARD}; make one with `lie-ssl pretrain`")
-    try:
-        card: dict[str, Any] = json.loads(path.read_text())
-        if card["kind"] != "pretraining":
-            raise KeyError("kind")
-    except (ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{path} is not the card of a run, or it is damaged") from error
+    remedy = "copy the run again"
+    card = read_json(path, remedy)
+    if card.get("kind") != "pretraining":
+        raise UserError(f"{path} is not the card of a run; give the folder that `lie-ssl pretrain` made")
+    check_fields(card, CARD_FIELDS, str(path), remedy)
+    check_fields(card["data"], {"card_hash": str}, f"{path}: data", remedy)
+    for name in ("factors", "classes"):
+        if not all(isinstance(word, str) for word in card[name]):
+            raise UserError(f"{path} has names in {name!r} that are no words; {remedy}")
     return card
 
 

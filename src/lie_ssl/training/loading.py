@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +20,8 @@ from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.features import to_float
 from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.plain import from_plain
+from lie_ssl.storage.trust import check_trust
 from lie_ssl.training.checkpoints import BEST, LAST, model_state, read_checkpoint
 from lie_ssl.training.config import PretrainConfig, load_config
 from lie_ssl.training.folder import CONFIG, read_run_card
@@ -27,6 +29,7 @@ from lie_ssl.training.model import build_model
 
 Which = Literal["last", "best"]
 WEIGHTS = "model.safetensors"  # of a saved model's folder
+SIZES = ("image_size", "channels")
 SLACK = 0.01  # how far floats may lie outside of 0 to 1, as they do after resampling
 
 
@@ -59,50 +62,80 @@ class Loaded:
         return save_pretrained(self, folder)
 
 
-def load(run: Path | str, which: Which = "last") -> Loaded:
+def load(run: Path | str, which: Which = "last", trust: Collection[str] = ()) -> Loaded:
     """The encoder and the operator of a run's folder or of a saved model's, or the encoder of an exported .safetensors
-    file."""
+    file.
+
+    Args:
+        run: The folder or the file. Nothing in it is executed.
+        which: The last checkpoint of a run, or the one that was best on validation.
+        trust: Import paths (`package.module:Class`) that it may name for its encoder or its method. Importing runs
+            code: give only names that you know.
+    """
     path = Path(run)
     if path.is_file():
-        return _load_file(path)
+        return _load_file(path, trust)
     if not path.exists():
         raise UserError(f"there is no run {path}; make one with `lie-ssl pretrain`")
     if (path / WEIGHTS).exists():
         from lie_ssl.training.pretrained import from_pretrained
 
-        return from_pretrained(path)
+        return from_pretrained(path, trust)
     card = read_run_card(path)
-    config = load_config(path / CONFIG)
+    config = load_config(path / CONFIG, trust)
     # The checkpoint holds all weights; the file they first came from need not be here any more.
     encoder = replace(config.encoder, weights="", layout="auto", allow=(), parts=(), pool=card["pool"])
     model = build_model(replace(config, encoder=encoder), card["size"], card["channels"], card["factors"])
     if which not in ("last", "best"):
         raise UserError(f"there is no checkpoint {which!r}; there are last and best")
     checkpoint = read_checkpoint(path / (LAST if which == "last" else BEST))
+    for name, own in (("method", config.method.name), ("arm", config.arm), ("seed", config.seed)):
+        if card[name] != own:
+            words = f"the card of {path} says that its {name} is {card[name]!r}, its config {own!r}"
+            raise UserError(f"{words}; copy the run again")
     if checkpoint["lie_ssl"]["method"] != config.method.name:
         found = checkpoint["lie_ssl"]["method"]
         raise UserError(f"the checkpoint in {path} is of {found}, but its config says {config.method.name}")
     try:
         model.load_state_dict(model_state(checkpoint))
     except RuntimeError as error:
-        raise UserError(
-            f"the checkpoint in {path} does not fit its config: {str(error).splitlines()[-1].strip()}"
-        ) from error
+        raise UserError(f"the checkpoint in {path} does not fit its config: {last_line(error)}") from error
     model.eval()
     return Loaded(model.method.encoder, model.operator, config, card, model, tuple(card["factors"]))
 
 
-def _load_file(path: Path) -> Loaded:
+def _load_file(path: Path, trust: Collection[str]) -> Loaded:
     from lie_ssl.training.export import read_export
 
     settings, state = read_export(path)
-    config = EncoderConfig(
-        name=settings["name"], patch_size=settings["patch_size"], pool=settings["pool"], options=settings["options"]
-    )
-    encoder = create_encoder(config, settings["image_size"], settings["channels"])
-    encoder.load_state_dict(state)
+    encoder = build_encoder(settings, str(path), trust)
+    try:
+        encoder.load_state_dict(state)
+    except RuntimeError as error:
+        raise UserError(f"the weights in {path} do not fit its settings: {last_line(error)}") from error
     encoder.eval()
     return Loaded(encoder, None)
+
+
+def build_encoder(settings: Any, where: str, trust: Collection[str]) -> Encoder:
+    """The encoder of a file's own settings, as :func:`lie_ssl.training.export.settings` writes them; random weights."""
+    if not isinstance(settings, dict):
+        raise UserError(f"{where} has no settings of an encoder; export or save the model again")
+    missing = [name for name in ("name", "patch_size", "pool", "options", *SIZES) if name not in settings]
+    if missing:
+        raise UserError(f"{where} lacks the encoder's {missing[0]}; export or save the model again")
+    check_trust(settings["name"], f"{where}: encoder.name", trust)
+    names = ("name", "patch_size", "pool", "options", *SIZES)
+    config = from_plain(EncoderConfig, {name: settings[name] for name in names}, f"{where}: encoder")
+    for name in SIZES:
+        if not getattr(config, name):
+            raise UserError(f"{where}: encoder.{name} is 0, but it must be 1 or more")
+    return create_encoder(config, config.image_size, config.channels)
+
+
+def last_line(error: Exception) -> str:
+    """What torch says about weights that do not fit."""
+    return str(error).splitlines()[-1].strip()
 
 
 def picture_files(path: Path | str) -> list[Path]:

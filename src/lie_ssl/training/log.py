@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.shards import write_whole
 from lie_ssl.plain import to_plain
+from lie_ssl.storage.files import write_whole
 from lie_ssl.training.config import PretrainConfig
 
 METRICS, CHECKS = "metrics.csv", "checks.csv"
@@ -32,13 +32,13 @@ class Table:
         if not self.columns:
             self.columns = list(row)
             write_whole(self.path, [_text(self.columns, []).encode()])
-        with self.path.open("a", newline="") as file:
+        with self.path.open("a", newline="", encoding="utf-8") as file:
             csv.writer(file).writerow([_cell(row.get(c, "")) for c in self.columns])
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
     """The whole rows of a log; a last line that was cut short is left out."""
-    with path.open(newline="") as file:
+    with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     return [r for r in rows if None not in r and None not in r.values() and r["step"].isdigit()]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 
@@ -13,7 +14,11 @@ from lie_ssl.methods.method import Method
 from lie_ssl.methods.pair_model import PairModel
 from lie_ssl.methods.registry import create_method
 from lie_ssl.methods.weights import load_weights
+from lie_ssl.storage.limits import check_memory, gigabytes
+from lie_ssl.storage.trust import is_import_path
 from lie_ssl.training.config import PretrainConfig
+
+USUAL = 2048  # settings up to this size are taken to fit
 
 
 def build_model(config: PretrainConfig, size: int, channels: int, factors: Sequence[str] = ("pose",)) -> PairModel:
@@ -24,6 +29,7 @@ def build_model(config: PretrainConfig, size: int, channels: int, factors: Seque
                 f"encoder.{name} is {given}, but the frames of the data set have {found}; leave it at 0 or make other "
                 "frames"
             )
+    check_model(config, size, channels, factors)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(number(config.seed, "weights"))
         encoder = create_encoder(config.encoder, size, channels)
@@ -31,6 +37,29 @@ def build_model(config: PretrainConfig, size: int, channels: int, factors: Seque
         if config.encoder.parts:
             load_parts(encoder, method, config.encoder)
         return PairModel(method, config.objective, factors)
+
+
+def check_model(config: PretrainConfig, size: int, channels: int, factors: Sequence[str]) -> None:
+    """Refuses a model whose weights do not fit into memory, before any of it is made.
+
+    It is built without storage, which shows how large it is. That is worth its time only where some setting is large.
+    """
+    settings = (config.method, config.objective.operator)
+    values = [value for each in settings for value in vars(each).values()] + [v for _, v in config.encoder.options]
+    numbers = [n for value in values for n in (value if isinstance(value, tuple) else (value,)) if isinstance(n, int)]
+    if max(numbers, default=0) <= USUAL or is_import_path(config.encoder.name) or is_import_path(config.method.name):
+        return
+    encoder = replace(config.encoder, weights="", layout="auto", allow=(), parts=())
+    try:
+        with torch.random.fork_rng(devices=[]), torch.device("meta"):
+            method = create_method(create_encoder(encoder, size, channels), config.method)
+            model = PairModel(method, config.objective, factors)
+    except RuntimeError as error:
+        if "overflow" not in str(error):
+            raise
+        raise UserError(f"this model needs more than {gigabytes(2**63)}; take smaller sizes of its parts") from error
+    count = sum(p.numel() for p in model.parameters())
+    check_memory(4 * count, f"a model of {count:.3g} weights", "take smaller sizes of its parts")
 
 
 def load_parts(encoder: Encoder, method: Method, config: EncoderConfig) -> None:

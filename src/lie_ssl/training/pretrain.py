@@ -24,9 +24,10 @@ from lie_ssl.frames.loader import endless_loader
 from lie_ssl.frames.lock import folder_lock
 from lie_ssl.lie.norms import NormError
 from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.storage.limits import check_memory, check_room
 from lie_ssl.training.batchnorm import convert_batchnorm
 from lie_ssl.training.bf16 import REMEDY, cpu_has_bf16
-from lie_ssl.training.checkpoints import LAST, WholeCheckpoints, read_checkpoint
+from lie_ssl.training.checkpoints import LAST, WholeCheckpoints, model_state, read_checkpoint
 from lie_ssl.training.checks import Checks
 from lie_ssl.training.config import PretrainConfig, kinds_of
 from lie_ssl.training.coordinates import store_coordinates
@@ -35,6 +36,8 @@ from lie_ssl.training.keeper import Keeper, Silent, Watcher
 from lie_ssl.training.model import build_model
 from lie_ssl.training.module import Pretraining
 from lie_ssl.training.start import start_from
+
+BYTES_A_WEIGHT = 12  # its gradient, and the two running means of AdamW; the weight itself is there already
 
 
 def pretrain(config: PretrainConfig, out: Path | str, watcher: Watcher | None = None) -> Path:
@@ -45,7 +48,9 @@ def pretrain(config: PretrainConfig, out: Path | str, watcher: Watcher | None = 
     out, watcher = Path(out), watcher or Silent()
     rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
     device = choose_device(config)
+    check_room()
     frames = FrameSet(config.data)
+    check_batch(config, frames, world)
     sampler = PairSampler(
         frames.index, batch_size=config.optim.batch, seed=config.seed, diverse=config.diverse,
         passes=passes_needed(frames, config.optim.batch), kinds=kinds_of(config, frames),
@@ -55,6 +60,9 @@ def pretrain(config: PretrainConfig, out: Path | str, watcher: Watcher | None = 
         watcher.say(f"{out} is finished")
         return out
     model = build_model(config, frames.size, frames.channels, sampler.deltas.factors)
+    check_memory(
+        sum(p.numel() for p in model.parameters()) * BYTES_A_WEIGHT, "training this model", "take a smaller encoder"
+    )
     if config.start and not (out / LAST).exists():
         watcher.say(start_from(model, config, frames.card["card_hash"]))
     if world > 1:
@@ -69,6 +77,12 @@ def pretrain(config: PretrainConfig, out: Path | str, watcher: Watcher | None = 
         if rank == 0:
             finish(out, model, frames, config)
     return out
+
+
+def check_batch(config: PretrainConfig, frames: FrameSet, world: int) -> None:
+    """Refuses a batch whose pictures alone do not fit into memory: as they are read, and as floats."""
+    numbers = 2 * config.optim.batch / world * frames.channels * frames.size**2
+    check_memory(5 * numbers, f"a batch of optim.batch {config.optim.batch:,} pairs", "take a smaller --optim.batch")
 
 
 def begin(out: Path, config: PretrainConfig, frames: FrameSet, model: PairModel, device: str, world: int) -> None:
@@ -89,6 +103,7 @@ def fit(
     done = read_checkpoint(last) if last.exists() else None
     first, step = (done["lie_ssl"]["batches"], done["global_step"]) if done else (0, 0)
     if done:
+        check_resumable(done, model, last)
         watcher.say(f"going on at step {step:,}")
     checks = Checks(frames, config.optim.batch, config.diverse, config.seed, rank, world, kinds_of(config, frames))
     keeper = Keeper(out, config, checks, watcher, resumed_at=step)
@@ -99,6 +114,13 @@ def fit(
         started = time.perf_counter()
         try:
             trainer.fit(module, loader, ckpt_path=str(last) if done else None, weights_only=True if done else None)
+        except RuntimeError as error:
+            if world == 1 or not is_lost_connection(error):
+                raise
+            raise UserError(
+                f"process {rank} of {world} lost its connection to another process, which ended; look above for why, "
+                "and start the same torchrun command again: it goes on from the last checkpoint"
+            ) from error
         except NormError as error:
             raise UserError(
                 f"step {module.global_step + 1}: the operator's |t . L| reaches about {error.norm:.3g}; checkpoints "
@@ -107,6 +129,24 @@ def fit(
     if rank == 0:
         card = read_run_card(out)
         write_run_card(out, card | {"seconds": round(card["seconds"] + time.perf_counter() - started, 1)})
+
+
+def check_resumable(checkpoint: dict[str, Any], model: PairModel, path: Path) -> None:
+    """Refuses a checkpoint of another model, or without all that a run needs to go on."""
+    remedy = "copy the run again, or remove its folder and train it again"
+    missing = [name for name in ("optimizer_states", "lr_schedulers", "loops", "callbacks") if name not in checkpoint]
+    if missing:
+        raise UserError(f"{path} is damaged: it has no {missing[0]}; {remedy}")
+    try:
+        model.load_state_dict(model_state(checkpoint))
+    except RuntimeError as error:
+        raise UserError(f"{path} is of another model ({str(error).splitlines()[-1].strip()}); {remedy}") from error
+
+
+def is_lost_connection(error: RuntimeError) -> bool:
+    """Whether gloo or nccl say that another process has gone."""
+    words = ("gloo", "nccl", "connection closed", "connection reset", "connection refused", "broken pipe")
+    return any(word in str(error).lower() for word in words)
 
 
 def finish(out: Path, model: PairModel, frames: FrameSet, config: PretrainConfig) -> None:
@@ -165,6 +205,8 @@ def interruptible() -> Iterator[None]:
     except SIGTERMException as stop:
         raise SystemExit(128 + signal.SIGTERM) from stop
     except SystemExit as stop:
+        if stop.code == 128 + signal.SIGTERM:
+            raise
         signal.signal(signal.SIGINT, signal.default_int_handler)  # which Lightning has set to be ignored
         raise KeyboardInterrupt from stop
 

@@ -6,6 +6,7 @@ The folder is laid out as those of the Hugging Face hub: config.json, model.safe
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,12 @@ from safetensors.torch import load_file, save
 
 from lie_ssl import __version__
 from lie_ssl.errors import UserError
-from lie_ssl.frames.shards import write_whole
-from lie_ssl.methods.encoders import EncoderConfig, create_encoder
 from lie_ssl.methods.objective import OperatorConfig
 from lie_ssl.methods.pair_model import build_operator
 from lie_ssl.plain import from_plain, to_plain
+from lie_ssl.storage.files import write_whole
 from lie_ssl.training.export import contiguous, model_card, settings
-from lie_ssl.training.loading import WEIGHTS, Loaded
+from lie_ssl.training.loading import WEIGHTS, Loaded, build_encoder, last_line
 
 CONFIG, CARD = "config.json", "README.md"
 KIND = "lie_ssl"
@@ -51,23 +51,21 @@ def save_pretrained(loaded: Loaded, folder: Path | str) -> Path:
     return folder
 
 
-def from_pretrained(folder: Path | str) -> Loaded:
-    """The encoder and the operator of such a folder."""
+def from_pretrained(folder: Path | str, trust: Collection[str] = ()) -> Loaded:
+    """The encoder and the operator of such a folder.
+
+    Args:
+        folder: The folder. Nothing in it is executed.
+        trust: Import paths (`package.module:Class`) that it may name for its encoder. Importing runs code: give only
+            names that you know.
+    """
     folder = Path(folder)
     config = read_config(folder)
-    encoder_settings = config["encoder"]
-    try:
-        own = {k: encoder_settings[k] for k in ("name", "patch_size", "pool", "options")}
-        encoder = create_encoder(
-            from_plain(EncoderConfig, own, f"{folder / CONFIG}: encoder"),
-            encoder_settings["image_size"], encoder_settings["channels"],
-        )  # fmt: skip
-        operator = None
-        if config["operator"] is not None:
-            plain = from_plain(OperatorConfig, config["operator"], f"{folder / CONFIG}: operator")
-            operator = build_operator(encoder.dim, plain, config["factors"])
-    except KeyError as error:
-        raise UserError(f"{folder / CONFIG} lacks {error}; save the model again") from error
+    encoder = build_encoder(config["encoder"], str(folder / CONFIG), trust)
+    operator = None
+    if config["operator"] is not None:
+        plain = from_plain(OperatorConfig, config["operator"], f"{folder / CONFIG}: operator")
+        operator = build_operator(encoder.dim, plain, config["factors"])
     try:
         state = load_file(folder / WEIGHTS)
         for name, module in (("encoder.", encoder), ("operator.", operator)):
@@ -78,17 +76,23 @@ def from_pretrained(folder: Path | str) -> Loaded:
     except (SafetensorError, OSError) as error:
         raise UserError(f"cannot read {folder / WEIGHTS}: {error}; save or copy the model again") from error
     except RuntimeError as error:
-        raise UserError(f"{folder / WEIGHTS} does not fit {CONFIG}: {str(error).splitlines()[-1].strip()}") from error
+        raise UserError(f"{folder / WEIGHTS} does not fit {CONFIG}: {last_line(error)}") from error
     return Loaded(encoder, operator, factors=tuple(config["factors"]))
 
 
 def read_config(folder: Path) -> dict[str, Any]:
     try:
-        config = json.loads((folder / CONFIG).read_text())
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UserError(f"{folder} holds no saved model ({CONFIG}: {error})") from error
     if not isinstance(config, dict) or config.get("model_type") != KIND:
         raise UserError(f"{folder / CONFIG} is not of a model that lie_ssl has saved")
+    for name in ("encoder", "operator", "factors"):
+        if name not in config:
+            raise UserError(f"{folder / CONFIG} lacks {name!r}; save the model again")
+    factors = config["factors"]
+    if not isinstance(factors, list) or not factors or not all(isinstance(factor, str) for factor in factors):
+        raise UserError(f"{folder / CONFIG}: factors is {factors!r}, but it is a list of names; save the model again")
     return config
 
 

@@ -9,7 +9,7 @@ from torch import nn
 from lie_ssl.errors import UserError
 from lie_ssl.methods.pair_model import PairModel
 from lie_ssl.training.checkpoints import LAST, model_state, read_checkpoint
-from lie_ssl.training.config import PretrainConfig, load_config
+from lie_ssl.training.config import PretrainConfig, import_paths, load_config
 from lie_ssl.training.folder import CONFIG, read_run_card
 
 ENCODER = "method.encoder."
@@ -24,7 +24,7 @@ def start_from(model: PairModel, config: PretrainConfig, data: str = "") -> str:
     path = Path(config.start)
     folder = path if path.is_dir() else path.parent
     if (folder / CONFIG).exists() and read_run_card(folder)["data"]["card_hash"] == data:
-        seen = load_config(folder / CONFIG).diverse
+        seen = load_config(folder / CONFIG, import_paths(config)).diverse
         if seen > config.diverse:  # or evaluation would take known objects for new in poses that the first run saw
             raise UserError(
                 f"{config.start} has seen {seen:g} of the training instances in all poses, more than the "

@@ -19,9 +19,9 @@ from typing import Any
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.frames.shards import write_whole
 from lie_ssl.plain import to_plain
-from lie_ssl.training.config import PretrainConfig
+from lie_ssl.storage.files import write_whole
+from lie_ssl.training.config import PretrainConfig, import_paths
 from lie_ssl.training.folder import check_run
 
 
@@ -112,6 +112,7 @@ def start(trial: Trial, out: Path, jobs: int) -> subprocess.Popen[bytes]:
     environment = os.environ | {"OMP_NUM_THREADS": str(max(1, cores // jobs))}
     command = [sys.executable, "-m", "lie_ssl", "pretrain", "--config", str(config)]
     command += ["--out", str(out / "runs" / trial.name)]
+    command += [word for name in import_paths(trial.config) for word in ("--trust", name)]  # typed, or trusted before
     with errors.with_name(f"{trial.name}.out").open("wb") as said, errors.open("wb") as complained:
         return subprocess.Popen(command, stdout=said, stderr=complained, env=environment)
 

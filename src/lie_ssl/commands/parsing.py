@@ -1,0 +1,92 @@
+"""Flags into a call, with one sentence for flags that cannot be understood."""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stderr
+from typing import Annotated, Any
+
+import tyro
+
+from lie_ssl.errors import UserError
+
+Trust = Annotated[tuple[str, ...], tyro.conf.UseAppendAction]  # --trust NAME, once for every name
+
+
+def call(
+    function: Callable[..., None], prog: str, arguments: Sequence[str], *, description: str | None = None,
+    config: Sequence[Any] = (),
+) -> None:  # fmt: skip
+    """Calls the function with what the flags say; its signature and docstring make the flags and the help.
+
+    tyro answers wrong flags with a box of text. It is turned into one :class:`UserError`.
+    """
+
+    @functools.wraps(function)
+    def later(*values: Any, **named: Any) -> Callable[[], None]:
+        return functools.partial(function, *values, **named)
+
+    box = io.StringIO()
+    try:
+        with redirect_stderr(box):  # while the flags are read, not while the function runs
+            chosen: Callable[[], None] = tyro.cli(
+                later, prog=prog, args=list(arguments), description=description, config=tuple(config)
+            )
+    except SystemExit as stop:
+        if stop.code == 0:  # help
+            raise
+        raise UserError(f"{sentence(box.getvalue())}; `{prog} --help` shows all flags") from None
+    chosen()
+
+
+def sentence(box: str) -> str:
+    """The text of tyro's box, without its frame, the help texts and the advice to read the help.
+
+    >>> sentence('╭─ Title ─╮\\n│ Unrecognized options: --b │\\n│ ─── │\\n│ For full helptext, run x │\\n╰───╯')
+    'Unrecognized options: --b'
+    """
+    sections = [words for words in map(_joined, _sections(box)) if not words.startswith(("For full", "Argument help"))]
+    return "; ".join(filter(None, sections)).rstrip(".") or "these flags cannot be understood"
+
+
+def _sections(box: str) -> Iterator[list[str]]:
+    """The lines between the rules, without indentation of the whole. Where the terminal has no characters for a box,
+    there are only rules, and the title stands above the first one."""
+    lines = [line.strip("│|").rstrip() for line in box.splitlines()]
+    lines = [line for line in lines if line and not line.startswith(("╭", "╰", "+-"))]
+    if "╭" not in box and "+-" not in box:
+        lines = lines[1:]
+    indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip("─- ")), default=0)
+    section: list[str] = []
+    for line in [*lines, "─"]:
+        if line.strip("─- "):
+            section.append(line[indent:])
+        else:
+            yield section
+            section = []
+
+
+def _joined(lines: list[str]) -> str:
+    """A headline and what is listed under it; what is indented further is help."""
+    listed = [line.strip() for line in lines if line.startswith("    ") and not line.startswith("     ")]
+    head = " ".join(line.strip() for line in lines if not line.startswith(" "))
+    return f"{head} {', '.join(listed)}".strip()
+
+
+def popped(arguments: list[str], flag: str) -> tuple[list[str], list[str]]:
+    """All values of a flag that must be known before the others are read, and the arguments without it."""
+    values: list[str] = []
+    rest: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word.startswith(f"{flag}="):
+            values.append(word.split("=", 1)[1])
+        elif word == flag:
+            if (value := next(words, None)) is None:
+                raise UserError(f"{flag} needs a value")
+            values.append(value)
+        else:
+            rest.append(word)
+    return values, rest
