@@ -13,7 +13,24 @@ from lie_ssl.storage.paths import as_one_part, check_name, inside
 
 
 @pytest.mark.parametrize(
-    "name", ["..", ".", "", "/etc", "../x", "a/../../x", "a//b", "..\\x", "a\\..\\x", "C:x", "a\0", "a\nb", "\udcff"]
+    "name",
+    [
+        "..",
+        ".",
+        "",
+        "/etc",
+        "../x",
+        "a/../../x",
+        "a//b",
+        "..\\x",
+        "a\\..\\x",
+        "C:x",
+        "a\0",
+        "a\nb",
+        "\udcff",
+        "a\u202eb",
+        "a\u2028b",
+    ],
 )
 def test_what_leads_out_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(UserError) as refusal:
@@ -22,7 +39,9 @@ def test_what_leads_out_is_refused(name: str, tmp_path: Path) -> None:
     assert "\0" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("name", ["car", "plant pot", "a.b", "...", "-x", "tässe", "a/b", "package.module:Class"])
+@pytest.mark.parametrize(
+    "name", ["car", "plant pot", "a.b", "...", "-x", "tässe", "a\xa0b", "カップ\u3000大", "a/b", "package.module:Class"]
+)
 def test_other_names_are_taken(name: str, tmp_path: Path) -> None:
     assert inside(tmp_path, name) == tmp_path / name
 

@@ -10,6 +10,7 @@ import tyro
 from lie_ssl.commands.make import progress_bar
 from lie_ssl.errors import UserError
 from lie_ssl.frames.frameset import FrameSet
+from lie_ssl.storage.paths import has_controls
 
 Folder = Annotated[Path, tyro.conf.Positional]
 
@@ -54,7 +55,7 @@ def print_card(frames: FrameSet) -> None:
     rows |= {"classes": ", ".join(frames.classes), "left out": str(len(card["dropped"]))}
     table = Table(title=escape(str(frames.folder)), show_header=False)
     for title, text in rows.items():
-        table.add_row(title, escape("".join(c if c.isprintable() else "?" for c in text)))
+        table.add_row(title, escape("".join("?" if has_controls(c) else c for c in text)))
     Console().print(table)
 
 

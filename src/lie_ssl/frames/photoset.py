@@ -116,6 +116,8 @@ class PhotoSet:
         if not kept:
             raise UserError(f"nothing in {self.path} can be read ({self.dropped[0]})")
         self._check_read({f.class_name for f in kept if f.part == "train"}, failed)
+        for part in {f.part for f in self.files} - {f.part for f in kept}:
+            raise UserError(f"no {part} photograph in {self.path} can be read ({self.dropped[0]}); replace them")
         self.files, self._pictures = kept, np.stack(pictures)
 
     def _try_classes(self, tree: Tree) -> None:

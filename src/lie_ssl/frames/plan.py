@@ -15,6 +15,7 @@ from lie_ssl.frames.poses import instance_poses
 from lie_ssl.frames.splits import assign
 from lie_ssl.objects.procedural import Procedural
 from lie_ssl.objects.sources import Dropped, Entry, Source
+from lie_ssl.storage.paths import check_name
 
 MOST_SHARDS = 256  # open files stay well below the usual limit of 1,024 in a process
 
@@ -64,6 +65,9 @@ def make_plan(config: DataConfig, *, strict: bool = False) -> Plan:
     for name in sorted({e.class_name for e in catalogue.entries}):
         own = sorted((e for e in catalogue.entries if e.class_name == name), key=lambda e: e.instance)
         entries += own[: config.instances]
+    for entry in entries:
+        check_name(entry.class_name, "the class", f"of the source {source.name}")
+        check_name(entry.instance, "the instance", f"of the source {source.name}")
     if not entries:
         raise UserError(f"the source {source.name} has no object that can be drawn")
     return Plan(source, entries, _laid_out(config, entries), catalogue.dropped, catalogue.notes)

@@ -5,6 +5,7 @@ Shape letters: B batch, N single-pose negatives, D generators, F factors, M embe
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -75,10 +76,10 @@ class LieLoss(nn.Module):
         super().__init__()
         weights = {"lie": lie, "euclidean": euclidean, "coordinates": coordinates, "invariant": invariant}
         for name, value in weights.items():
-            if value < 0:
-                raise ValueError(f"the weight {name} is {value}, but weights are 0 or more")
-        if temperature <= 0 or (invariant_temperature is not None and invariant_temperature <= 0):
-            raise ValueError("temperatures must be above 0")
+            if not 0 <= value < math.inf:
+                raise ValueError(f"the weight {name} is {value}, but weights are finite and 0 or more")
+        if not all(0 < value < math.inf for value in (temperature, invariant_temperature or temperature)):
+            raise ValueError("temperatures must be finite and above 0")
         if invariant > 0 and operator.fixed == 0:
             raise ValueError("the invariant term needs a fixed part: LieOperator(fixed=...)")
         self.operator, self.weights = operator, weights

@@ -14,6 +14,7 @@ from lie_ssl.lie.algebras import ALGEBRAS
 from lie_ssl.lie.coordinates import Sees
 from lie_ssl.lie.operator import Action, AlgebraName
 from lie_ssl.plain import check_numbers
+from lie_ssl.storage.paths import has_controls
 
 View = Literal["clean", "ssl"]
 
@@ -146,7 +147,7 @@ ARMS = ("base", "frames", "literal", "lie", "lie_off")
 def check_arm(name: str, objective: ObjectiveConfig) -> None:
     """Refuses the name of another arm, under which a run would stand in tables as what it is not."""
     known = name.strip().lower().replace("-", "_").replace(" ", "_")
-    if not name.isprintable() or not name.strip():
+    if has_controls(name) or not name.strip():
         raise UserError(f"arm is {name!r}, but it is a word for tables")
     if known in ARMS and (known != name or known != objective.arm):
         raise UserError(

@@ -18,6 +18,7 @@ from lie_ssl.protocol.ablate import OPERATOR_KEYS
 from lie_ssl.protocol.ablate import TABLE as ABLATION
 from lie_ssl.protocol.results import ACCURACY_KEYS, EQUIVARIANCE_KEYS, read_results
 from lie_ssl.report.names import MEASURES, Arm
+from lie_ssl.storage.paths import has_controls
 from lie_ssl.storage.tables import read_table, write_table
 from lie_ssl.training.folder import CONFIG
 
@@ -118,11 +119,7 @@ def _checked(table: pd.DataFrame, name: str, folder: Path) -> pd.DataFrame:
     for column in [c for c in (*COLUMNS[name], *MEASURES) if c in table.columns]:
         if column in TEXT:
             for word in table[column].dropna().unique():
-                if (
-                    not isinstance(word, str)
-                    or not word.isprintable()
-                    or (column in PLAIN and not PLAIN_WORD.match(word))
-                ):
+                if not isinstance(word, str) or has_controls(word) or (column in PLAIN and not PLAIN_WORD.match(word)):
                     raise UserError(f"{folder / name}.csv has {word!r} in the column {column}, which is no name")
         elif not pd.api.types.is_numeric_dtype(table[column]):
             numbers = pd.to_numeric(table[column], errors="coerce")

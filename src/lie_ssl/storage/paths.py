@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+import unicodedata
 from pathlib import Path
 
 from lie_ssl.errors import UserError
+
+TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # what follows them may be read backwards
 
 
 def inside(folder: Path, *names: str) -> Path:
@@ -34,6 +37,11 @@ def as_one_part(name: str) -> str:
     return "_" if word in ("", ".", "..") else word
 
 
+def has_controls(text: str) -> bool:
+    """Whether a text holds characters that steer a terminal, end a line or turn the direction of writing."""
+    return any(unicodedata.category(c) in ("Cc", "Zl", "Zp") or c in TURNING for c in text)
+
+
 def check_name(name: str, what: str, where: str) -> None:
     """Refuses names that cannot be stored as UTF-8 or that would break a line of output.
 
@@ -48,5 +56,5 @@ def check_name(name: str, what: str, where: str) -> None:
         ascii_only = sys.getfilesystemencoding().lower() not in ("utf-8", "utf8")
         remedy = "set LC_ALL=C.UTF-8" if ascii_only else "rename it"
         raise UserError(f"{what} '{shown}' {where} is not valid UTF-8; {remedy}") from None
-    if not name.isprintable():
+    if has_controls(name):
         raise UserError(f"{what} {name!r} {where} has a control character in it; rename it")
