@@ -113,6 +113,7 @@ def test_verify_names_the_changed_file_and_fails(tmp_path: Path) -> None:
     path.write_bytes(content)
     done = lie_ssl("data", "verify", data)
     assert done.returncode == 2
+    assert "frames-00001.bin has changed" in done.stdout
     assert "frames-00001.bin has changed" in done.stderr
 
 

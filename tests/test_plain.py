@@ -51,14 +51,14 @@ def test_every_recipe_comes_back(recipe: str, method: str, arm: str) -> None:
 unit = st.floats(0.0, 1.0)
 positive = st.floats(1e-6, 1e6)
 words = st.text('ab:._ "\u00e9', min_size=1)
-option = st.tuples(words, st.booleans() | st.integers() | st.floats(allow_nan=False) | words)
+option = st.tuples(words, st.booleans() | st.integers(-99, 16384) | st.floats(-99, 16384) | words)
 
 
 @given(
     st.builds(
         EncoderConfig,
         name=words,
-        image_size=st.integers(0, 10**6),
+        image_size=st.integers(0, 4096),
         pool=st.sampled_from(["auto", "avg", "token", "own"]),
         allow=st.lists(words).map(tuple),
         options=st.lists(option, unique_by=lambda pair: pair[0]).map(tuple),

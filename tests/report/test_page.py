@@ -88,9 +88,11 @@ def test_names_are_escaped(evaluated: list[Path], tmp_path: Path) -> None:
     for run, said in zip(copies, ("mug", "<b>"), strict=True):
         path = run / "evaluation" / "predictions.csv"
         pd.read_csv(path).assign(**{"class": "<b>", "predicted": said}).to_csv(path, index=False)
-        for name in ("accuracy", "curve", "equivariance"):
+        for name in ("accuracy", "curve", "equivariance", "trials"):
             table = pd.read_csv(run / "evaluation" / f"{name}.csv")
             table.assign(method="</script><b>").to_csv(run / "evaluation" / f"{name}.csv", index=False)
+        card = json.loads((run / "evaluation" / "card.json").read_text())
+        (run / "evaluation" / "card.json").write_text(json.dumps(card | {"method": "</script><b>"}))
     text = Page(gather(copies)).html()
     page = without_scripts(text)
     assert "true: <b>&lt;b&gt;</b>" in page

@@ -91,7 +91,10 @@ def verify(folder: Folder) -> None:
     for problem in problems:
         print(f"{folder}: {problem}")
     if problems:
-        raise UserError(f"{folder} is not as it was made; delete it and make it again, or copy it again")
+        more = f" and {len(problems) - 1:,} more" if len(problems) > 1 else ""
+        raise UserError(
+            f"{folder} is not as it was made ({problems[0]}{more}); delete it and make it again, or copy it again"
+        )
     print(f"{folder}: every byte is as it was made")
 
 

@@ -98,8 +98,9 @@ class EncoderConfig:
         loading = [name for name in names if name in LOADING_OPTIONS and not is_import_path(self.name)]
         if loading:
             raise UserError(f"options has {loading[0]!r}, which would load a file; set encoder.weights instead")
-        if large := [(name, value) for name, value in self.options if _is_number(value) and abs(value) > MOST_OPTION]:
-            name, value = large[0]
+        for name, value in self.options:
+            if not _is_number(value) or abs(value) <= MOST_OPTION:
+                continue
             raise UserError(f"options has {name} {value:.3g}, but numbers there go to {MOST_OPTION:,}")
 
 
