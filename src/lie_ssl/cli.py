@@ -19,6 +19,7 @@ from types import FrameType
 
 from lie_ssl import __version__
 from lie_ssl.errors import UserError
+from lie_ssl.storage.paths import shown
 
 TERMINATED = 128 + signal.SIGTERM
 GOES_ON = "what can be resumed goes on with the same command"
@@ -98,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _stop(sentence: str, code: int) -> None:
     """Says why, on one line, and ends the program."""
-    print(f"lie-ssl: {' '.join(sentence.split())}", file=sys.stderr)
+    print(f"lie-ssl: {shown(' '.join(sentence.split()))}", file=sys.stderr)
     sys.exit(code)
 
 

@@ -13,6 +13,7 @@ from safetensors.torch import save_file
 from tests.bad_input.world import EVIL, World
 
 HUGE = str(10**30)
+POSTSCRIPT = "%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\nshowpage\n"
 CLASSES = ("--classes", "car", "mug", "--instances", "2", "--step", "90", "--size", "16", "--workers", "1")
 
 
@@ -49,6 +50,22 @@ def bring(*flags: Any) -> Callable[[World], list[Any]]:
 
 def train(*flags: Any) -> Callable[[World], list[Any]]:
     return lambda w: ["pretrain", "mae", "lie", "--data", w.data, "--out", w.out, *flags]
+
+
+def finished(change: Callable[[dict[str, Any]], Any]) -> Callable[[World], list[Any]]:
+    """Of a finished run with a changed checkpoint."""
+    return lambda w: ["pretrain", "--config", w.config(), "--out", w.run_with_changed_checkpoint(change)]
+
+
+def unfinished(change: Callable[[dict[str, Any]], Any]) -> Callable[[World], list[Any]]:
+    """The same of a run that is not finished."""
+    return lambda w: [
+        "pretrain",
+        "--config",
+        w.config(),
+        "--out",
+        w.run_with_changed_checkpoint(change, finished=False),
+    ]
 
 
 def literal(*flags: str) -> Callable[[World], list[Any]]:
@@ -175,6 +192,7 @@ IMPORT = [
     Case("shares nan", bring(World.turntable, "--test", "nan"), "finite"),
     Case("no clips", bring(World.turntable, "--video"), "no clips"),
     Case("a broken clip", bring(lambda w: w.file("c/mug/a.mp4").parents[1], "--video"), "nothing in"),
+    Case("a program for a picture", bring(lambda w: w.file("p/mug/red/a_1.png", POSTSCRIPT).parents[2]), "cannot read"),
     Case("no rate", bring(lambda w: w.file("c/mug/a.mp4").parents[1], "--video", "--rate", "0"), "above 0"),
     Case("rate without end", bring(lambda w: w.file("c/mug/a.mp4").parents[1], "--video", "--rate", "inf"), "finite"),
 ]  # fmt: skip
@@ -216,6 +234,13 @@ DATA = [
     Case("two classes in one folder", export(lambda w: w.with_index(class_=lambda c: np.where(c == "car", "m/ug", "m_ug"))), "share"),
     Case("a full folder", lambda w: ["data", "export", w.data, "--out", w.file("d/x").parent], "not empty"),
     Case("no such class", lambda w: ["data", "show", w.data, "--class-name", "carr"], "'carr'"),
+    Case("a terminal code in a format", show(lambda w: w.with_card(format="\x1b[31m")), r"\x1b[31m"),
+    Case("no number of frames", export(lambda w: w.with_card(counts__distinct_frames=None), "huggingface"), "distinct_frames"),
+    Case("a pipe for a card", show(World.with_pipe), "no file"),
+    Case("a class of none", show(lambda w: w.with_index(class_=lambda c: [None, *c[1:]])), "empty cell"),
+    Case("words for a twin", show(lambda w: w.with_index(duplicate_of=lambda c: ["x"] * len(c))), "duplicate_of"),
+    Case("a class with a long name", export(lambda w: w.with_index(class_=lambda c: np.where(c == "car", "c" * 300, c))), "too long"),
+    Case("a link out of the data set", show(lambda w: w.with_link("figures")), "link"),
 ]  # fmt: skip
 
 PRETRAIN = [
@@ -278,6 +303,26 @@ PRETRAIN = [
     Case("a damaged finished run", lambda w: ["pretrain", "--config", w.config(), "--out", w.run_with_checkpoint(b"x" * 99)], "damaged"),
     Case("half a finished run", lambda w: ["pretrain", "--config", w.config(), "--out", w.run_with_checkpoint((w.run / "last.ckpt").read_bytes()[:5000])], "damaged"),
     Case("code in a finished run", lambda w: ["pretrain", "--config", w.config(), "--out", w.run_with_checkpoint(None)], "would run code"),
+    Case("a finished run without weights", finished(lambda c: c["state_dict"].clear()), "another model"),
+    Case("a finished run of nothing", finished(lambda c: [v.fill_(float("nan")) for v in c["state_dict"].values() if v.is_floating_point()]), "not finite"),
+    Case("a finished run of another step", finished(lambda c: c.update(global_step=2)), "step 2"),
+    Case("a run beyond its end", unfinished(lambda c: c.update(global_step=99)), "step 99"),
+    Case("a run before its beginning", unfinished(lambda c: c["lie_ssl"].update(batches=-1)), "last.ckpt"),
+    Case("a run without an optimiser", unfinished(lambda c: c.update(optimizer_states=7)), "damaged"),
+    Case("a run of no version", unfinished(lambda c: c.update({"pytorch-lightning_version": "x"})), "damaged"),
+    Case("a word joiner in an arm", train("--arm", "Frames\u2060"), "word of up to 64"),
+    Case("Cyrillic letters in an arm", train("--arm", "li\u0435"), "word of up to 64"),
+    Case("the title of another arm", train("--arm", "Lie_Literal"), "make it 'lie'"),
+    Case("batches for an age", train("--optim.accumulate", "1000000000000"), "years"),
+    Case("a thousand readers", train("--workers", "10000"), "256 processes"),
+    Case("a rate beyond floats", train("--optim.lr", "1e300"), "optim.lr is 1e+300"),
+    Case("a large and deep decoder", train("--method.decoder-dim", "4096", "--method.decoder-depth", "1000"), "GB"),
+    Case("a large and deep encoder", train("--encoder.options", "embed_dim", "8192", "depth", "900"), "GB"),
+    Case("an encoder without heads", train("--encoder.options", "num_heads", "0"), "cannot be made"),
+    Case("nobody's weights", train("--encoder.weights", "~nosuchuser/x"), "~nosuchuser/x"),
+    Case("a deep config", lambda w: ["pretrain", "--config", w.file("c.json", "[" * 100_000), "--out", w.out], "c.json"),
+    Case("a device for a config", lambda w: ["pretrain", "--config", "/dev/zero", "--out", w.out], "no file"),
+    Case("wandb that is not there", train("--log.wandb", "project"), "lie_ssl[wandb]"),
 ]  # fmt: skip
 
 MODELS = [
@@ -329,6 +374,21 @@ MODELS = [
     Case("no parts", transfer(lambda w: w.labelled("a/1.png", "b/2.png")), "train, val or test"),
     Case("transfer of code", lambda w: ["transfer", w.copy_of_run(encoder__name=EVIL), "--photos", w.labelled("train/a/1.png"), "--out", w.out], EVIL),
     Case("transfer of nothing", lambda w: ["transfer", "--photos", w.tmp, "--out", w.out], "RUN"),
+    Case("a deep file", evaluate(lambda w: w.exported_with_text("[" * 100_000)), "damaged"),
+    Case("a deep encoder in a file", evaluate(lambda w: w.exported_with(options=[["depth", 16384]])), "1,000 blocks"),
+    Case("a large encoder in a file", evaluate(lambda w: w.exported_with(options=[["embed_dim", 16384], ["depth", 900]])), "GB"),
+    Case("a card without versions", lambda w: ["export", w.run_with_card(versions={}), "--out", w.tmp / "m.safetensors"], "'lie_ssl'"),
+    Case("no channels in a card", evaluate(lambda w: w.run_with_card(channels=-1)), "-1 channels"),
+    Case("pairs for an age", evaluate(lambda w: w.run, "--pairs", "1000000000"), "1,000"),
+    Case("a batch of everything", evaluate(lambda w: w.run, "--probe.batch", "1000000000000"), "probe.batch"),
+    Case("an evaluation under another arm", report(lambda w: w.evaluation_card(arm="frames", run__arm="frames", pretraining__arm="frames")), "'frames'"),
+    Case("an evaluation of another run", report(lambda w: w.evaluation_card(run__seed=7)), "seed"),
+    Case("an objective of words", report(lambda w: w.evaluation_card(pretraining__objective="x")), "objective"),
+    Case("a run without data", lambda w: ["reproduce", w.evaluation_card(run__data=None), "--data", w.data, "--out", w.out], "'data'"),
+    Case("no such checkpoint", lambda w: ["reproduce", w.evaluation_card(which="x"), "--data", w.data, "--out", w.out], "'which'"),
+    Case("an empty option", report(lambda w: w.evaluation(option="")), "option"),
+    Case("an empty pose", report(lambda w: w.evaluation(poses="")), "poses"),
+    Case("a link out of the run", lambda w: ["evaluate", w.run_with_link("features"), "--finetune.steps", "0", "--out", w.out], "link"),
 ]  # fmt: skip
 
 GROUPS = {"words": WORDS, "make": MAKE, "import": IMPORT, "data": DATA, "pretrain": PRETRAIN, "models": MODELS}

@@ -59,6 +59,8 @@ def files_below(folder: Path) -> dict[str, bytes]:
             found[os.fsdecode(os.path.relpath(os.path.join(root, name), os.fsencode(folder)))] = b""  # noqa: PTH118
         for name in names:
             path = os.path.join(root, name)  # noqa: PTH118  (bytes)
+            if not os.path.isfile(path):  # noqa: PTH113  (a pipe)
+                continue
             with open(path, "rb") as file:  # noqa: PTH123
                 found[os.fsdecode(os.path.relpath(path, os.fsencode(folder)))] = file.read()
     return found

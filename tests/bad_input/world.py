@@ -82,6 +82,20 @@ class World:
         path.write_bytes(content)
         return folder
 
+    def with_pipe(self) -> Path:
+        """A data set whose card would be waited for."""
+        folder = self.copy_of_data()
+        (folder / "card.json").unlink()
+        os.mkfifo(folder / "card.json")
+        return folder
+
+    def with_link(self, name: str) -> Path:
+        """A data set with a link that leads out of it."""
+        folder = self.copy_of_data()
+        (self.tmp / "elsewhere").mkdir()
+        (folder / name).symlink_to(self.tmp / "elsewhere")
+        return folder
+
     # Photographs.
 
     def photo(self, name: str, colour: int = 0) -> Path:
@@ -129,6 +143,19 @@ class World:
             (folder / "last.ckpt").write_bytes(content)
         return folder
 
+    def run_with_changed_checkpoint(self, change: Callable[[dict[str, Any]], Any], finished: bool = True) -> Path:
+        folder = self.run_with_card(finished=finished)
+        checkpoint = torch.load(folder / "last.ckpt", weights_only=True)
+        change(checkpoint)
+        torch.save(checkpoint, folder / "last.ckpt")
+        return folder
+
+    def run_with_link(self, name: str) -> Path:
+        folder = shutil.copytree(self.run, self.tmp / "run")
+        (self.tmp / "elsewhere").mkdir()
+        (folder / name).symlink_to(self.tmp / "elsewhere")
+        return folder
+
     def copy_of_saved(self, **changes: Any) -> Path:
         folder = shutil.copytree(self.saved, self.tmp / "saved")
         change_json(folder / "config.json", changes)
@@ -141,6 +168,11 @@ class World:
             state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 it is no mapping
         path = self.tmp / "model.safetensors"
         save_file(state, path, metadata={"lie_ssl_encoder": json.dumps(settings)})
+        return path
+
+    def exported_with_text(self, text: str) -> Path:
+        path = self.tmp / "model.safetensors"
+        save_file({"a": torch.zeros(1)}, path, metadata={"lie_ssl_encoder": text})
         return path
 
     def config(self, **changes: Any) -> Path:

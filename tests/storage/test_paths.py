@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lie_ssl.errors import UserError
-from lie_ssl.storage.paths import as_one_part, check_name, inside
+from lie_ssl.storage.paths import as_one_part, check_link, check_name, inside, shown
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,19 @@ def test_the_message_can_be_printed() -> None:
     with pytest.raises(UserError, match=r"m\\xffg") as refusal:
         check_name("m\udcffg", "the file", "in photos")
     str(refusal.value).encode("ascii")
+
+
+def test_text_from_files_cannot_steer_a_terminal() -> None:
+    assert shown("two\nlines\tand \x1b[2J\x07") == "two\nlines\tand \\x1b[2J\\x07"
+
+
+def test_links_that_lead_out_are_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "inner").mkdir()
+    (folder / "good").symlink_to(folder / "inner")
+    (folder / "bad").symlink_to(tmp_path)
+    check_link(folder / "good", folder)
+    check_link(folder / "nothing", folder)
+    with pytest.raises(UserError, match="leads out of"):
+        check_link(folder / "bad", folder)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from lie_ssl.commands.make import progress_bar
+from lie_ssl.commands.parsing import say
 from lie_ssl.errors import UserError
 from lie_ssl.frames.frameset import FrameSet
 from lie_ssl.storage.paths import has_controls
@@ -89,7 +90,7 @@ def verify(folder: Folder) -> None:
 
     problems = find_changes(folder)
     for problem in problems:
-        print(f"{folder}: {problem}")
+        say(f"{folder}: {problem}")
     if problems:
         more = f" and {len(problems) - 1:,} more" if len(problems) > 1 else ""
         raise UserError(

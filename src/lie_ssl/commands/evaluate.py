@@ -7,7 +7,7 @@ from typing import Annotated
 
 import tyro
 
-from lie_ssl.commands.parsing import Trust, call
+from lie_ssl.commands.parsing import Trust, call, say
 from lie_ssl.commands.pretrain import taken
 from lie_ssl.errors import UserError
 from lie_ssl.methods.encoders import EncoderConfig
@@ -66,10 +66,10 @@ def _run(recipe: str, run: str, arguments: list[str]) -> None:
         if Path(run).is_file():
             if out is None or not data:
                 raise UserError(f"{run} is a file: say which data set to test on and where to write, --data and --out")
-            show(evaluate_encoder(run, data, config, out, say=print, trust=trust), out)
+            show(evaluate_encoder(run, data, config, out, say=say, trust=trust), out)
             return
         folder = out or Path(run) / "evaluation"
-        show(evaluate_run(run, config, folder, data, which, say=print, trust=trust), folder)
+        show(evaluate_run(run, config, folder, data, which, say=say, trust=trust), folder)
 
     call(main, "lie-ssl evaluate RUN", arguments, description=ABOUT)
 
@@ -94,7 +94,7 @@ def _encoder(recipe: str, arguments: list[str]) -> None:
             out: Folder for the tables.
             method: Its name in the tables, if it should not be the encoder's own.
         """
-        show(evaluate_encoder(encoder, data, config, out, method, say=print), out)
+        show(evaluate_encoder(encoder, data, config, out, method, say=say), out)
 
     call(main, "lie-ssl evaluate", arguments, description=ABOUT)
 

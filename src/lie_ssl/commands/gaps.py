@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import tyro
 
+from lie_ssl.commands.parsing import say
+
 
 def gaps(
     models: Annotated[tuple[str, ...], tyro.conf.Positional] = (),
@@ -51,12 +53,12 @@ def gaps(
     if not finetune:
         none = FinetuneConfig(steps=0)
         encoders = tuple(replace(e, evaluation=replace(e.evaluation, finetune=none)) for e in encoders)
-    found = measure_gaps(encoders, data, out, print)
+    found = measure_gaps(encoders, data, out, say)
     tables = gap_tables(found.accuracy)
     for table in tables:
         Console().print(to_rich(table))
     missing = found.models[~found.models["measured"]]
     for model, words in zip(missing["model"], missing["words"], strict=True):
-        print(f"not measured: {model} ({words})")
+        say(f"not measured: {model} ({words})")
     written = write_tables(tables, out / "tables") + draw_model_gaps(found.accuracy, out / "figures")
     print(f"wrote {len(written)} tables and figures into {out}")

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from lie_ssl.commands.parsing import say
 from lie_ssl.frames.config import DataConfig
 from lie_ssl.frames.folder import LEFT_OUT
 from lie_ssl.frames.frameset import FrameSet
@@ -75,13 +76,13 @@ def print_result(frames: FrameSet) -> None:
     """What was left out, what the user should know, and what the data set holds."""
     card, counts = frames.card, frames.card["counts"]
     for line in left_out_lines(card["dropped"], card["config"].get("path", "")):
-        print(line)
+        say(line)
     if card["dropped"]:
         table = frames.folder / LEFT_OUT
         listed = f", listed in {table}" if table.is_file() else ""  # older data sets have no such file
         print(f"left out {len(card['dropped']):,} in all{listed}")
     for note in [*card.get("notes", []), *split_notes(frames)]:
-        print(printable(f"note: {note}"))
+        say(f"note: {note}")
     print(
         f"{frames.folder}: {counts['frames']:,} frames of {counts['instances']:,} instances in "
         f"{counts['classes']} classes, {card['bytes_per_frame'] / 1000:.1f} kB a frame"

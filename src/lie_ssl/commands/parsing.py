@@ -11,8 +11,14 @@ from typing import Annotated, Any
 import tyro
 
 from lie_ssl.errors import UserError
+from lie_ssl.storage.paths import shown
 
 Trust = Annotated[tuple[str, ...], tyro.conf.UseAppendAction]  # --trust NAME, once for every name
+
+
+def say(text: str) -> None:
+    """Prints a line about the work; what it has from files cannot steer the terminal."""
+    print(shown(text), flush=True)
 
 
 def call(

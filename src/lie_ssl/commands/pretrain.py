@@ -15,6 +15,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.methods.objective import ARMS
 from lie_ssl.methods.registry import METHODS
 from lie_ssl.recipes.pretrain import PRETRAIN_RECIPES, pretrain_recipe
+from lie_ssl.storage.paths import shown
 from lie_ssl.training.config import PretrainConfig, load_config
 
 
@@ -113,7 +114,7 @@ class Bar:
 
     def say(self, text: str) -> None:
         if self._shown:
-            self._bar.console.print(text, highlight=False, soft_wrap=True, markup=False)
+            self._bar.console.print(shown(text), highlight=False, soft_wrap=True, markup=False)
 
 
 def taken(arguments: list[str], flag: str, default: str) -> tuple[str, list[str]]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import tyro
 
-from lie_ssl.commands.parsing import Trust
+from lie_ssl.commands.parsing import Trust, say
 
 
 def report(
@@ -47,7 +47,7 @@ def report(
         for table in accuracy_tables(material.accuracy):
             console.print(to_rich(table))
     for sentence in (*findings(material), *material.notes):
-        print(sentence)
+        say(sentence)
     write_page(material, out, data, trust)
     print(f"wrote {out}")
     if files is not None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Annotated
 
 import tyro
 
-from lie_ssl.commands.parsing import call
+from lie_ssl.commands.parsing import call, say
 from lie_ssl.errors import UserError
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.sweep import BEST, TABLE
@@ -70,7 +69,7 @@ def sweep(arguments: list[str]) -> None:
                 raise UserError(f"the grid {name} varies {path} itself; leave that flag out")
         if ratio:
             print(f"{FILTER}; here it is {config.objective.temperature:g}", flush=True)
-        run(replace(grid, base=config, probe=probe, ratio=ratio), out, jobs, partial(print, flush=True))
+        run(replace(grid, base=config, probe=probe, ratio=ratio), out, jobs, say)
         again = " ".join([f"lie-ssl pretrain --config {out / BEST}", *(f"--trust {n}" for n in import_paths(config))])
         print(f"wrote {out / TABLE} and {out / BEST}; train it again with `{again}`")
 

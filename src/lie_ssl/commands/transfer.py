@@ -7,7 +7,7 @@ from typing import Annotated
 
 import tyro
 
-from lie_ssl.commands.parsing import Trust, call
+from lie_ssl.commands.parsing import Trust, call, say
 from lie_ssl.commands.pretrain import taken
 from lie_ssl.errors import UserError
 from lie_ssl.protocol.studies import PhotoTransfer
@@ -55,7 +55,7 @@ def transfer(arguments: list[str]) -> None:
         if not runs:
             raise UserError("say which runs to transfer, first of all: lie-ssl transfer RUN ... --photos SET --out DIR")
         check_distinct(runs, trust)
-        rows = [transfer_run(run, photos, config, out, print, trust) for run in runs]
+        rows = [transfer_run(run, photos, config, out, say, trust) for run in runs]
         print(transfer_table(pd.concat(rows, ignore_index=True)))
         print(f"wrote {out}")
 

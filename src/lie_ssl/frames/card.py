@@ -22,7 +22,7 @@ from lie_ssl.storage.paths import check_name
 
 FORMAT = 1
 CARD, INDEX = "card.json", "index.parquet"
-COUNTS = ("classes", "instances", "frames", "train", "validation", "test")
+COUNTS = ("classes", "instances", "frames", "distinct_frames", "train", "validation", "test")
 FIELDS: dict[str, Kinds] = {
     "recipe": str, "config_hash": str, "source": str, "size": int, "channels": int, "versions": dict, "counts": dict,
     "bytes_per_frame": (int, float), "licences": dict, "dropped": list, "files": dict, "card_hash": str,

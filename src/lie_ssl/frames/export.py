@@ -44,9 +44,9 @@ def export_image_folder(frames: FrameSet, out: Path, progress: Progress = lambda
     """
     index = _distinct(frames)
     _check_words(index["class"])
+    paths = [inside(out, f["split"], as_one_part(f["class"]), _name(row, f)) for row, f in index.iterrows()]
     _empty_folder(out)
-    for done, (row, (_, frame)) in enumerate(zip(index.index.to_list(), index.iterrows(), strict=True)):
-        path = inside(out, frame["split"], as_one_part(frame["class"]), _name(row, frame))
+    for done, (row, path) in enumerate(zip(index.index.to_list(), paths, strict=True)):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, [_png(frames.read([row])[0])], durable=False)
         progress(done + 1, len(index))

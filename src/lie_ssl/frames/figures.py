@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from PIL import Image, ImageDraw, ImageFont
 
 from lie_ssl.frames.frameset import FrameSet
-from lie_ssl.storage.paths import inside
+from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.paths import check_link, inside
 
 # The paper's choice: five classes, angles that double, and one last 3D pose.
 PAPER_CLASSES = ("guitar", "lamp", "birdhouse", "plant pot", "airplane")
@@ -22,6 +25,7 @@ Cell = tuple[str, int]  # caption, row of the index
 
 def draw_figures(frames: FrameSet, out: Path, class_name: str | None = None) -> list[Path]:
     """Writes all figures into the folder `out`; the figures of one instance show `class_name` (or a guitar)."""
+    check_link(out, frames.folder)
     out.mkdir(parents=True, exist_ok=True)
     index = frames.index
     chosen = [c for c in PAPER_CLASSES if c in frames.classes]
@@ -37,7 +41,7 @@ def draw_figures(frames: FrameSet, out: Path, class_name: str | None = None) -> 
     paths = []
     for name, page in pages.items():
         paths.append(inside(out, name))
-        page.save(paths[-1])
+        write_whole(paths[-1], [_bytes(page, "png")])
     return [*paths, draw_turning(frames, out / "turning.gif")]
 
 
@@ -54,8 +58,15 @@ def draw_turning(frames: FrameSet, path: Path, columns: int = 13) -> Path:
         cells = [("", track[step * len(track) // length]) for track in tracks]
         page = grid(frames, [cells[i : i + columns] for i in range(0, len(cells), columns)], zoom=1, captions=False)
         pictures.append(page.quantize(128))
-    pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=110, loop=0, optimize=False)
+    moving = _bytes(pictures[0], "gif", save_all=True, append_images=pictures[1:], duration=110, loop=0, optimize=False)
+    write_whole(path, [moving])
     return path
+
+
+def _bytes(picture: Image.Image, kind: str, **options: Any) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, kind, **options)
+    return buffer.getvalue()
 
 
 def class_cells(index: pd.DataFrame, instances: int) -> list[list[Cell]]:

@@ -144,7 +144,7 @@ def import_instances(
                     importer.write(folder)
                 progress(number, len(instances))
             rows = importer.split_rows()
-        except UserError:  # an import begins anew each time: nothing of this one is of use
+        except BaseException:  # an import begins anew each time: nothing of this one is of use
             for name in (RECIPE, *importer.hashes):
                 (folder / name).unlink(missing_ok=True)
             raise

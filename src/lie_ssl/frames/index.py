@@ -90,13 +90,19 @@ def write_index(path: Path, table: pa.Table) -> None:
 def read_index(path: Path) -> pd.DataFrame:
     """The index as a frame of pandas; `rotation` is a column of lists, `duplicate_of` has missing values."""
     try:
-        table = pq.read_table(path)
+        # Without the notes that pandas may have left: an index of rows in them would give frames other pictures.
+        table = pq.read_table(path).replace_schema_metadata(None)
         frame: pd.DataFrame = table.to_pandas()
     except (OSError, pa.ArrowException) as error:
         raise UserError(f"cannot read {path}: {error}; make or copy the data set again") from error
     missing = [c for c in COLUMNS if c not in frame.columns]
     if missing:
         raise UserError(f"{path} lacks the columns {', '.join(missing)}; make or copy the data set again")
+    for column, kind in TYPES.items():
+        if kind is not float and frame[column].isna().any():
+            raise UserError(f"{path} has an empty cell in the column {column}; {REMEDY}")
+    if not pd.api.types.is_numeric_dtype(frame["duplicate_of"]) and frame["duplicate_of"].notna().any():
+        raise UserError(f"{path} has no numbers in the column duplicate_of; {REMEDY}")
     try:
         frame = frame.astype(TYPES)
     except (TypeError, ValueError, OverflowError) as error:

@@ -19,10 +19,11 @@ from typing import Literal, Protocol
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.pictures import EXTENSIONS
+from lie_ssl.storage.limits import check_memory
 from lie_ssl.storage.paths import check_name
 
 Layout = Literal["auto", "folders", "coil20", "coil100"]
-COIL_NAME = re.compile(r"^obj(\d+)__(\d+)\.\w+$")
+COIL_NAME = re.compile(r"^obj(\d{1,6})__(\d{1,6})\.\w+$")
 # A hyphen behind a letter or a digit parts words (view-030); any other is a minus (view_-30).
 _LAST_NUMBER = re.compile(r"((?:(?<![^\W_])-)?\d+(?:\.\d+)?)(?!.*\d)")
 
@@ -90,9 +91,18 @@ class ZipTree:
         return names
 
     def read(self, name: str) -> bytes:
+        check_memory(self.archive.getinfo(name).file_size, f"{name} in {self.label}", "take it out of the zip")
         try:
             return self.archive.read(name)
-        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, RuntimeError, EOFError) as error:
+        except (
+            zipfile.BadZipFile,
+            NotImplementedError,
+            zlib.error,
+            lzma.LZMAError,
+            OSError,
+            RuntimeError,
+            EOFError,
+        ) as error:
             raise UserError(f"cannot read {name} in {self.label}: {error}") from error
 
     def stamp(self) -> str:
@@ -111,8 +121,8 @@ def open_tree(path: Path) -> Iterator[Tree]:
     elif path.is_file():
         try:
             archive = zipfile.ZipFile(path)
-        except zipfile.BadZipFile as error:
-            raise UserError(f"{path} is neither a folder nor a zip file") from error
+        except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as error:
+            raise UserError(f"{path} is neither a folder nor a zip file that can be read") from error
         with archive:
             yield ZipTree(archive, str(path))
     else:
@@ -184,6 +194,8 @@ def _in_folders(name: str, table: dict[str, float] | None, source: Path | None) 
         if not match:
             raise UserError(f"the name of {name} has no angle in it; rename it or give the angles in a csv (--angles)")
         angle = float(match[1])
+        if not math.isfinite(angle):
+            raise UserError(f"the angle in the name of {name[:80]} is no number of degrees; rename it")
     else:
         known = [table[key] for key in (name, "/".join(path.parts[-3:]), path.name) if key in table]
         if not known:

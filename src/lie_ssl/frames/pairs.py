@@ -48,17 +48,23 @@ def pose_kinds(index: pd.DataFrame) -> tuple[str, ...]:
     return tuple(sorted(set(index["pose"])))
 
 
+def varied_factors(index: pd.DataFrame) -> tuple[str, ...]:
+    """The further factors that are not the same in all frames."""
+    return tuple(f for f in FACTORS if index[f].nunique() > 1)
+
+
 class Deltas:
     """How far apart frames are, factor by factor: pose first, then every factor that varies in the data set.
 
-    With `kinds` (those of :func:`pose_kinds`) every kind of pose is a factor of its own: a turn in the plane of the
-    picture and a turn in space are then moves of two groups.
+    `varied` names those of a whole data set where `index` has a part of its rows. With `kinds` (those of
+    :func:`pose_kinds`) every kind of pose is a factor of its own: a turn in the plane of the picture and a turn in
+    space are then moves of two groups.
     """
 
-    def __init__(self, index: pd.DataFrame, kinds: Sequence[str] = ()) -> None:
+    def __init__(self, index: pd.DataFrame, kinds: Sequence[str] = (), varied: Sequence[str] | None = None) -> None:
         self._rows = index.index
         self.kinds = tuple(kinds)
-        others = tuple(f for f in FACTORS if index[f].nunique() > 1)
+        others = varied_factors(index) if varied is None else tuple(varied)
         self.factors = (*(self.kinds or ("pose",)), *others)
         self._kind = index["pose"].to_numpy(str)
         self._angle = index["angle"].to_numpy(np.float64)
@@ -111,7 +117,8 @@ class PairSampler:
     """Batches of pairs, epoch by epoch.
 
     An epoch shows every instance `passes` times, each time with a fresh pair. `batch_size` is the joined batch of all
-    ranks; each rank takes its own `batch_size / world_size` of it. `kinds` makes kinds of pose factors of their own.
+    ranks; each rank takes its own `batch_size / world_size` of it. `kinds` makes kinds of pose factors of their own,
+    `varied` names the further factors where `index` is a part of a data set.
     """
 
     def __init__(
@@ -125,6 +132,7 @@ class PairSampler:
         passes: int = 1,
         singles: bool = True,
         kinds: Sequence[str] = (),
+        varied: Sequence[str] | None = None,
         drop_last: bool = True,
         rank: int = 0,
         world_size: int = 1,
@@ -149,7 +157,7 @@ class PairSampler:
                 f"a batch of {batch_size} is more than the {len(self.instances)} instances x {passes} passes of an "
                 "epoch; take a smaller batch, more passes, or drop_last=False"
             )
-        self.deltas = Deltas(index, kinds)
+        self.deltas = Deltas(index, kinds, varied)
         self.batch_size, self.seed, self.passes, self.drop_last = batch_size, seed, passes, drop_last
         self.rank, self.world_size = rank, world_size
         self.epoch = 0

@@ -213,7 +213,10 @@ def _annotations(tree: Tree) -> dict[str, str]:
     lists = [n for n in tree.names() if PurePosixPath(n).name == ANNOTATIONS]
     if not lists:
         return {}
-    lines = tree.read(lists[0]).decode().splitlines()
+    try:
+        lines = tree.read(lists[0]).decode().splitlines()
+    except UnicodeDecodeError as error:
+        raise UserError(f"{lists[0]} in {tree.label} is not valid UTF-8; save it again") from error
     return {words[0]: words[1] for line in lines if len(words := line.split("\t")) > 1}
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from lie_ssl.errors import UserError
+from lie_ssl.storage.images import open_image
 
 EXTENSIONS = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".ppm", ".pgm", ".tif", ".tiff", ".gif")
 MOST_PIXELS = 100_000_000
@@ -24,7 +25,7 @@ def load_picture(data: bytes, name: str, size: int, *, grey: bool = False) -> ND
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the sizes are checked below, with a sentence of our own
-            image: Image.Image = Image.open(io.BytesIO(data))
+            image: Image.Image = open_image(io.BytesIO(data))
             if image.width * image.height > MOST_PIXELS:
                 raise UserError(f"{name} has {image.width} x {image.height} pixels, too many to read; make it smaller")
             image.load()
@@ -46,7 +47,7 @@ def fit_picture(image: Image.Image, size: int, *, grey: bool = False) -> NDArray
 def _eight_bits(image: Image.Image) -> Image.Image:
     """RGB with 8 bits a channel, on white where it was transparent."""
     if image.mode.startswith("I") or image.mode == "F":
-        values = np.asarray(image, np.float64)
+        values = np.nan_to_num(np.asarray(image, np.float64))
         top = 65535.0 if values.max() > 255 else 255.0
         if image.mode == "F" and values.max() <= 1:
             top = 1.0

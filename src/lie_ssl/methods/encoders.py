@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard, cast, get_args
@@ -25,6 +25,7 @@ from lie_ssl.methods.layouts import AUTO, HALF, LAYOUTS, LIE_SSL, Normalisation
 from lie_ssl.methods.minis import MINIS
 from lie_ssl.methods.weights import WeightFile, WeightReport, apply_weights, full_report, read_weights, weight_path
 from lie_ssl.plain import check_numbers
+from lie_ssl.storage.limits import check_memory
 from lie_ssl.storage.trust import is_import_path
 from lie_ssl.torchvision_cure import import_torchvision
 
@@ -37,6 +38,8 @@ TIMM = "timm"
 LOADING_OPTIONS = ("checkpoint_path", "pretrained", "pretrained_cfg", "pretrained_cfg_overlay", "cache_dir")
 MOST_OPTION = 16_384
 MOST_PIXELS = 4096  # of a side, as for frames
+MOST_DEPTH = 1000
+USUAL = 128  # options up to this size are taken to fit
 OWN_OPTIONS = {"img_size": "image_size", "in_chans": "channels", "patch_size": "patch_size"}
 
 
@@ -99,9 +102,10 @@ class EncoderConfig:
         if loading:
             raise UserError(f"options has {loading[0]!r}, which would load a file; set encoder.weights instead")
         for name, value in self.options:
-            if not _is_number(value) or abs(value) <= MOST_OPTION:
-                continue
-            raise UserError(f"options has {name} {value:.3g}, but numbers there go to {MOST_OPTION:,}")
+            if _is_number(value) and not abs(value) <= MOST_OPTION:
+                raise UserError(f"options has {name} {value:.3g}, but numbers there go to {MOST_OPTION:,}")
+            if name == "depth" and _is_number(value) and value > MOST_DEPTH:
+                raise UserError(f"options has depth {value:.3g}, but an encoder has {MOST_DEPTH:,} blocks at the most")
 
 
 class Encoder(nn.Module):
@@ -247,6 +251,7 @@ def create_encoder(config: EncoderConfig, image_size: int, channels: int) -> Enc
     and keeps the pooling of its model (the class token for CLIP) with all other weights.
     """
     image_size, channels = config.image_size or image_size, config.channels or channels
+    check_size(config, image_size, channels)
     from_file = config.weights not in ("", TIMM)
     file = read_weights(weight_path(config.weights), config.layout) if from_file else None
     body = _build(config, image_size, channels)
@@ -257,6 +262,18 @@ def create_encoder(config: EncoderConfig, image_size: int, channels: int) -> Enc
     elif config.weights == TIMM:
         encoder.weight_report = full_report(encoder, source=config.name)
     return encoder
+
+
+def check_size(config: EncoderConfig, image_size: int, channels: int) -> None:
+    """Refuses an encoder whose weights do not fit into memory, before any of it is made: it is built without storage.
+    Only options can make one too large."""
+    numbers = [value for _, value in config.options if _is_number(value)]
+    if is_import_path(config.name) or max(numbers, default=0) <= USUAL:
+        return
+    with torch.random.fork_rng(devices=[]), torch.device("meta"):
+        body = _build(replace(config, weights=""), image_size, channels)
+    count = sum(p.numel() for p in body.parameters())
+    check_memory(4 * count, f"an encoder of {count:.3g} weights", "take smaller encoder.options")
 
 
 def _build(config: EncoderConfig, image_size: int, channels: int) -> nn.Module:
@@ -278,7 +295,7 @@ def _mini(config: EncoderConfig, image_size: int, channels: int) -> nn.Module:
     patch = {"patch_size": config.patch_size} if config.patch_size else {}
     try:
         return MINIS[config.name](image_size=image_size, channels=channels, **patch, **dict(config.options))
-    except (TypeError, ValueError, AssertionError) as error:
+    except Exception as error:  # timm raises many kinds for sizes that make no sense
         raise UserError(f"{config.name} cannot be made with these settings: {_first_line(error)}") from error
 
 

@@ -6,6 +6,7 @@ it is X Lie; with all of them zero it is X, and nothing of the rest is built or 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -14,7 +15,6 @@ from lie_ssl.lie.algebras import ALGEBRAS
 from lie_ssl.lie.coordinates import Sees
 from lie_ssl.lie.operator import Action, AlgebraName
 from lie_ssl.plain import check_numbers
-from lie_ssl.storage.paths import has_controls
 
 View = Literal["clean", "ssl"]
 
@@ -142,14 +142,21 @@ class ObjectiveConfig:
 
 
 ARMS = ("base", "frames", "literal", "lie", "lie_off")
+ARM_WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
+LETTERS = tuple(arm.replace("_", "") for arm in ARMS)
+TITLES = {"lieliteral": "literal"}  # what tables call an arm, where that is another word
 
 
 def check_arm(name: str, objective: ObjectiveConfig) -> None:
-    """Refuses the name of another arm, under which a run would stand in tables as what it is not."""
-    known = name.strip().lower().replace("-", "_").replace(" ", "_")
-    if has_controls(name) or not name.strip():
-        raise UserError(f"arm is {name!r}, but it is a word for tables")
-    if known in ARMS and (known != name or known != objective.arm):
+    """Refuses the name of another arm, under which a run would stand in tables as what it is not.
+
+    Words are plain ASCII: there are too many characters elsewhere that look alike, or like nothing.
+    """
+    if not ARM_WORD.fullmatch(name):
+        raise UserError(f"arm is {name!r:.80}, but it is a word of up to 64 letters, digits, _, - and dots")
+    letters = re.sub(r"[^a-z0-9]", "", name.lower())
+    known = TITLES.get(letters, letters)
+    if known in LETTERS and name != objective.arm:
         raise UserError(
             f"arm is {name!r}, but these weights of the objective make it {objective.arm!r}; give that name or a word "
             "of your own"

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from lie_ssl.errors import UserError
 from lie_ssl.methods.layouts import AUTO, LAYOUTS, LIE_SSL, Normalisation, Parts
 from lie_ssl.methods.packaged import packaged_weights
+from lie_ssl.storage.cards import parse_json
 from lie_ssl.storage.torch_files import read_torch
 
 if TYPE_CHECKING:
@@ -100,7 +101,10 @@ def weight_path(weights: str | Path) -> Path:
     """The file of a path or of "package:NAME"."""
     if isinstance(weights, str) and weights.startswith(PACKAGE):
         return packaged_weights(weights.removeprefix(PACKAGE))
-    return Path(weights).expanduser()
+    try:
+        return Path(weights).expanduser()
+    except RuntimeError as error:
+        raise UserError(f"there is no weight file {weights}: {error}") from error
 
 
 def read_weights(path: Path, layout: str = AUTO) -> WeightFile:
@@ -130,9 +134,10 @@ def _stated(values: Any, path: Path) -> dict[str, Any]:
     try:
         mean, std = (tuple(float(value) for value in values[name]) for name in ("mean", "std"))
         pool = values["pool"]
+        good = len(mean) == len(std) > 0 and all(map(math.isfinite, (*mean, *std))) and min(std) > 0
     except (KeyError, TypeError, ValueError):
-        pool = None
-    if pool not in ("own", "avg", "token"):
+        good = False
+    if not good or pool not in ("own", "avg", "token"):
         raise UserError(f"the settings in {path} are damaged; save the weights again")
     return {"normalisation": (mean, std), "pool": pool}
 
@@ -182,7 +187,7 @@ def _read_safetensors(path: Path) -> tuple[dict[str, Any], dict[str, Any] | None
     try:
         with safe_open(path, framework="pt") as file:
             names: list[str] = file.keys()
-            stated = json.loads((file.metadata() or {}).get(LIE_SSL, "null"))
+            stated = parse_json((file.metadata() or {}).get(LIE_SSL, "null"))
             return {name: file.get_tensor(name) for name in names}, stated
     except (SafetensorError, ValueError) as error:
         raise UserError(f"{path} is no readable safetensors file: {error}") from error

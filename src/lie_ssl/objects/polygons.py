@@ -9,6 +9,9 @@ import mapbox_earcut
 import numpy as np
 from numpy.typing import NDArray
 
+from lie_ssl.errors import UserError
+
+MOST_CORNERS = 20_000
 Ints = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 
@@ -20,6 +23,8 @@ def triangulate(points: Doubles, sizes: Ints) -> tuple[Ints, Ints]:
     count in the K corners, and the polygon (F,) that each came from, in the order of the polygons. Polygons with fewer
     than three corners give nothing.
     """
+    if len(sizes) and sizes.max() > MOST_CORNERS:
+        raise UserError(f"a face has {sizes.max():,} corners, more than {MOST_CORNERS:,}")
     starts = np.cumsum(sizes) - sizes
     triangles: list[Ints] = [np.zeros((0, 3), np.int64)]
     owners: list[Ints] = [np.zeros(0, np.int64)]

@@ -23,7 +23,9 @@ from trimesh.visual.texture import TextureVisuals
 from lie_ssl.errors import UserError
 from lie_ssl.objects.mesh import Mesh, join, make_mesh
 from lie_ssl.objects.polygons import triangulate
-from lie_ssl.objects.textures import Textures, find_beside, warn_lost
+from lie_ssl.objects.textures import Textures, find_beside, printable, warn_lost
+from lie_ssl.storage.images import without_ghostscript
+from lie_ssl.storage.limits import check_memory
 
 # trimesh logs what it cannot read; without a handler Python would print that, tracebacks and all.
 logging.getLogger("trimesh").addHandler(logging.NullHandler())
@@ -37,16 +39,32 @@ def read_scene(path: Path) -> Mesh:
     for picture in _outside_pictures(path):
         if find_beside(path, picture) is None:
             warn_lost(path, picture, "it is missing")
-    scene = trimesh.load_scene(path, process=False, resolver=FilePathResolver(str(path), allow_anywhere=True))
-    parts = []
-    for node in sorted(scene.graph.nodes_geometry):
-        transform, name = scene.graph[node]
-        part = scene.geometry[name]
-        if isinstance(part, trimesh.Trimesh) and len(part.faces):
-            parts.append(_part(path, str(name), part, np.asarray(transform, np.float64)))
+    with without_ghostscript():  # to the end: pictures are decoded when they are first looked at
+        scene = trimesh.load_scene(path, process=False, resolver=_Beside(path))
+        parts = []
+        for node in sorted(scene.graph.nodes_geometry):
+            transform, name = scene.graph[node]
+            part = scene.geometry[name]
+            if isinstance(part, trimesh.Trimesh) and len(part.faces):
+                parts.append(_part(path, str(name), part, np.asarray(transform, np.float64)))
     if not parts:
         raise UserError("it has no faces")
     return parts[0] if len(parts) == 1 else join(parts)
+
+
+class _Beside(FilePathResolver):
+    """Gives trimesh the files that a model names: regular files only, found as textures of OBJ models are."""
+
+    def __init__(self, model: Path) -> None:
+        super().__init__(str(model), allow_anywhere=True)
+        self.model = model
+
+    def get(self, name: str) -> bytes:
+        found = find_beside(self.model, unquote(str(name)))
+        if found is None:
+            raise FileNotFoundError(f"{printable(str(name))} is missing")
+        check_memory(found.stat().st_size, str(found), "take it out of the folder")
+        return found.read_bytes()
 
 
 def _part(path: Path, name: str, part: Any, transform: Doubles) -> Mesh:

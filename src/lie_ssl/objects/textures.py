@@ -12,6 +12,7 @@ from PIL import Image
 
 from lie_ssl.errors import UserError
 from lie_ssl.objects.remarks import MeshWarning
+from lie_ssl.storage.images import open_image
 
 LONGEST_SIDE = 1024
 
@@ -71,7 +72,7 @@ def find_beside(model: Path, name: str, folders: tuple[str, ...] = (".",)) -> Pa
     """The file that a model calls `name`: as written first, then by its bare name in `folders`, in any case."""
     name = name.replace("\\", "/")
     written = model.parent / name
-    if written.is_file():
+    if not name.startswith("/") and written.is_file():  # an absolute path is of another machine, or a trick
         return written
     for folder in folders:
         wanted = name.rsplit("/", 1)[-1].lower()
@@ -118,14 +119,14 @@ def _masked(path: Path, mask: Path | None) -> Picture:
     picture = _read(path)
     if mask is None:
         return picture
-    with Image.open(mask) as image:
+    with open_image(mask) as image:
         band = image.convert("RGBA").getchannel("A") if "A" in image.getbands() else image.convert("L")
         picture[..., 3] = np.asarray(band.resize((picture.shape[1], picture.shape[0])), np.uint8)
     return picture
 
 
 def _read(path: Path) -> Picture:
-    with Image.open(path) as image:
+    with open_image(path) as image:
         # Lets the JPEG decoder skip detail that the size limit would throw away.
         image.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
         picture = to_rgba(image)

@@ -35,6 +35,7 @@ from lie_ssl.protocol.settings import PROPORTIONS, SETTINGS, SSL_PROPORTION, Set
 
 Rows = NDArray[np.int64]
 Say = Callable[[str], None]
+MOST_PAIRS = 1000
 EQUIVARIANCE = [
     *("method", "arm", "poses", "instances", "part", "seed"), *(f.name for f in fields(Retrieval)),
     *("pose_r2", "pose_degrees", "constant_r2"),
@@ -70,6 +71,10 @@ class EvaluateConfig:
             raise UserError(f"options are {self.options}, but there are 1 and 2")
         if self.limit < 0 or self.pairs < 1 or self.neighbours < 1 or self.seed < 0:
             raise UserError("limit and seed must be 0 or more, pairs and neighbours 1 or more")
+        if self.pairs > MOST_PAIRS or self.neighbours > MOST_PAIRS:
+            raise UserError(
+                f"pairs is {self.pairs:,} and neighbours {self.neighbours:,}, but they go to {MOST_PAIRS:,}"
+            )
         if self.finetune.steps and self.finetune.start == "linear" and not self.probe.normalise:
             raise UserError(
                 "finetuning can start from linear evaluation only if that standardises; give --finetune.start zero"

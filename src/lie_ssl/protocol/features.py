@@ -14,8 +14,9 @@ from torch import Tensor, nn
 
 from lie_ssl.frames import FrameSet
 from lie_ssl.methods.features import embed_frames
+from lie_ssl.protocol.probe import check_finite
 from lie_ssl.storage.files import write_whole
-from lie_ssl.storage.paths import inside
+from lie_ssl.storage.paths import check_link, inside
 
 Rows = NDArray[np.int64]
 
@@ -44,6 +45,8 @@ class Features:
         self._z = torch.zeros(0, 0)
         self._changed = False
         data = str(frames.card["card_hash"])[:12]
+        if folder is not None:
+            check_link(folder, folder.parent)
         self.path = None if folder is None else inside(folder, f"{encoder_hash(encoder)}-{data}.safetensors")
         if self.path is not None and self.path.exists():
             self._read(self.path)
@@ -54,6 +57,7 @@ class Features:
         missing = np.unique(rows[self._place[rows] < 0])
         if len(missing):
             z = embed_frames(self.encoder, self.frames, missing)
+            check_finite(z)
             self._place[missing] = len(self._z) + np.arange(len(missing))
             self._z = torch.cat([self._z, z]) if len(self._z) else z
             self._changed = True
@@ -75,14 +79,23 @@ class Features:
         try:
             with safe_open(path, framework="pt") as file:
                 rows, z = file.get_tensor("rows").numpy(), file.get_tensor("z")
-                whole = (file.metadata() or {}).get(DIGEST) == _digest(rows, z)
-        except (SafetensorError, OSError):
+                whole = (file.metadata() or {}).get(DIGEST) == _digest(rows, z) and self._fits(rows, z)
+        except (SafetensorError, OSError, TypeError, ValueError):
             whole = False
         if not whole:  # a damaged file is only a lost cache
             path.unlink(missing_ok=True)
             return
         self._z = z
         self._place[rows] = np.arange(len(z))
+
+    def _fits(self, rows: Rows, z: Tensor) -> bool:
+        """Whether these can be embeddings of this encoder on this data set."""
+        return (
+            rows.dtype == np.int64 and rows.ndim == 1 and len(np.unique(rows)) == len(rows) == len(z)
+            and (not len(rows) or (rows.min() >= 0 and rows.max() < len(self._place)))
+            and z.dtype == torch.float32 and z.ndim == 2
+            and z.shape[1] == getattr(self.encoder, "dim", z.shape[1]) and bool(torch.isfinite(z).all())
+        )  # fmt: skip
 
 
 def _digest(rows: Rows, z: Tensor) -> str:

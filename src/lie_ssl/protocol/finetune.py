@@ -19,7 +19,7 @@ from lie_ssl.methods.draws import number
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.features import to_float
 from lie_ssl.plain import check_numbers
-from lie_ssl.protocol.probe import Linear, Neighbours, OptimiserName
+from lie_ssl.protocol.probe import MOST_BATCH, Linear, Neighbours, OptimiserName
 from lie_ssl.protocol.settings import TrainingRows
 from lie_ssl.storage.limits import check_steps
 
@@ -60,6 +60,8 @@ class FinetuneConfig:
     def __post_init__(self) -> None:
         check_numbers(self, "finetune")
         check_steps("finetune.steps", self.steps)
+        if self.batch > MOST_BATCH:
+            raise UserError(f"finetune.batch is {self.batch:.3g}, but it goes to {MOST_BATCH:,} frames")
         if self.steps < 0 or self.batch < 4 or self.batch % 2:
             raise UserError(
                 f"finetuning of {self.steps} steps with batches of {self.batch}: batches are even, 4 or more"

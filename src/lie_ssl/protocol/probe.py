@@ -20,6 +20,7 @@ from lie_ssl.plain import check_numbers
 from lie_ssl.storage.limits import check_steps
 
 OptimiserName = Literal["adam", "sgd"]
+MOST_BATCH = 1_000_000
 SMALL = 100_000_000  # multiplications of a step
 Neighbours = Callable[[Tensor, torch.Generator], list[Tensor]]
 
@@ -42,6 +43,8 @@ class ProbeConfig:
     def __post_init__(self) -> None:
         check_numbers(self, "probe")
         check_steps("probe.steps", self.steps)
+        if self.batch > MOST_BATCH:
+            raise UserError(f"probe.batch is {self.batch:.3g}, but it goes to {MOST_BATCH:,} frames")
         if self.steps < 1 or self.batch < 2 or self.batch % 2:
             raise UserError(
                 f"a probe of {self.steps} steps with batches of {self.batch}: steps are 1 or more, batches even"

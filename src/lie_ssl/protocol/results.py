@@ -16,16 +16,17 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.frames.card import CARD
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
-from lie_ssl.plain import to_plain
+from lie_ssl.methods.objective import ObjectiveConfig, check_arm
+from lie_ssl.plain import from_plain, to_plain
 from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Results, Say, Subject
 from lie_ssl.protocol.features import Features, encoder_hash
 from lie_ssl.storage.cards import Kinds, check_fields, read_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.limits import check_room
-from lie_ssl.storage.paths import check_name
+from lie_ssl.storage.paths import check_link, check_name
 from lie_ssl.storage.tables import read_table, write_table
 from lie_ssl.training.coordinates import COORDINATES, read_coordinates
-from lie_ssl.training.folder import machine, versions
+from lie_ssl.training.folder import check_run_card, machine, versions
 from lie_ssl.training.loading import Loaded, Which, load
 
 ACCURACY_KEYS = ["method", "arm", "phase", "option", "diverse", "poses", "setting", "seed"]
@@ -123,6 +124,7 @@ def check_out(out: Path) -> None:
     """Refuses a folder that holds something else than an evaluation."""
     if out.is_file():
         raise UserError(f"{out} is a file; choose another --out")
+    check_link(out, out.parent)
     others = [p.name for p in out.iterdir() if p.name != FEATURES] if out.is_dir() else []
     if others == [CARD]:  # as kept beside joined tables
         read_card(out / CARD)
@@ -161,7 +163,23 @@ def read_card(path: Path) -> dict[str, Any]:
     check_fields(card["data"], {"card_hash": str}, f"{path}: data", remedy)
     for name in ("method", "arm"):
         check_name(card[name], f"the {name}", f"in {path}")
+    if card["which"] not in (None, "last", "best"):
+        raise UserError(f"{path} has {card['which']!r:.60} for 'which'; {remedy}")
+    if card["run"] is not None or card["pretraining"] is not None:
+        _check_run(card, path, remedy)
     return card
+
+
+def _check_run(card: dict[str, Any], path: Path, remedy: str) -> None:
+    """Refuses an evaluation under another name than that of its run, or than what the run's objective is."""
+    check_fields(card, {"run": dict, "pretraining": dict}, str(path), remedy)
+    check_run_card(card["run"], f"{path}: run", remedy)
+    trained = card["pretraining"]
+    check_fields(trained, {"method": dict, "objective": dict, "arm": str, "seed": int}, f"{path}: pretraining", remedy)
+    for name, own in (("method", trained["method"].get("name")), ("arm", trained["arm"]), ("seed", trained["seed"])):
+        if not card[name] == card["run"][name] == own:
+            raise UserError(f"{path} has another {name} than its run ({card[name]!r} and {own!r:.60}); {remedy}")
+    check_arm(card["arm"], from_plain(ObjectiveConfig, trained["objective"], f"{path}: objective"))
 
 
 def _check_names(table: pd.DataFrame, card: dict[str, Any], path: Path) -> None:

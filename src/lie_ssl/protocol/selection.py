@@ -52,9 +52,9 @@ def validation_accuracy(run: Path, config: ProbeConfig, trust: Collection[str] =
 def _kept(run: Path) -> dict[str, Any]:
     try:
         kept: dict[str, Any] = json.loads((run / VALIDATION).read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # a lost or damaged number is only computed again
+    except (OSError, ValueError, RecursionError):  # a lost or damaged number is only computed again
         return {}
-    return kept
+    return kept if isinstance(kept, dict) else {}
 
 
 def lie_ratio(run: Path) -> float:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from lie_ssl.errors import UserError
@@ -34,6 +35,7 @@ COLUMNS = {
 
 TEXT = ("method", "arm", "phase", "poses", "setting", "instances", "part", "ablation")
 PLAIN = ("phase", "poses", "setting", "instances", "part")  # words of the protocol's own
+KEYS = ("option", "diverse", "seed")  # numbers that say which measurement a row is
 PLAIN_WORD = re.compile(r"[\w-]+$")
 
 
@@ -116,11 +118,17 @@ def _checked(table: pd.DataFrame, name: str, folder: Path) -> pd.DataFrame:
     missing = [c for c in COLUMNS[name] if c not in table.columns]
     if len(table) and missing:
         raise UserError(f"{folder / name}.csv has no column {missing[0]!r}; evaluate again with this version")
+    if table.empty:
+        return pd.DataFrame()
     for column in [c for c in (*COLUMNS[name], *MEASURES) if c in table.columns]:
         if column in TEXT:
-            for word in table[column].dropna().unique():
+            if table[column].isna().any():
+                raise UserError(f"{folder / name}.csv has an empty cell in the column {column}; evaluate again")
+            for word in table[column].unique():
                 if not isinstance(word, str) or has_controls(word) or (column in PLAIN and not PLAIN_WORD.match(word)):
                     raise UserError(f"{folder / name}.csv has {word!r} in the column {column}, which is no name")
+        elif column in KEYS and not np.isfinite(pd.to_numeric(table[column], errors="coerce")).all():
+            raise UserError(f"{folder / name}.csv has no number in the column {column} of some row; evaluate again")
         elif not pd.api.types.is_numeric_dtype(table[column]):
             numbers = pd.to_numeric(table[column], errors="coerce")
             row = int((numbers.isna() & table[column].notna()).to_numpy().argmax())

@@ -14,13 +14,23 @@ Kinds = type | tuple[type, ...]
 
 def read_json(path: Path, remedy: str) -> dict[str, Any]:
     """The object in a JSON file; one sentence for a damaged one. A missing file raises FileNotFoundError."""
+    if path.exists() and not path.is_file():  # a pipe would be waited for, a device read for ever
+        raise UserError(f"{path} is no file; {remedy}")
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
+        values = parse_json(path.read_text(encoding="utf-8"))
+    except ValueError as error:
         raise UserError(f"{path} is damaged; {remedy}") from error
     if not isinstance(values, dict):
         raise UserError(f"{path} is damaged: it holds no named values; {remedy}")
     return values
+
+
+def parse_json(text: str) -> Any:
+    """`json.loads`, with a ValueError for what is nested too deeply."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def check_fields(values: Mapping[str, Any], fields: Mapping[str, Kinds], where: str, remedy: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,10 +11,14 @@ from lie_ssl.errors import UserError
 
 
 def write_whole(path: Path, chunks: Sequence[bytes], durable: bool = True) -> None:
-    """Writes a file under a temporary name, flushes it to the disk (if `durable`) and moves it into place."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    """Writes a file under a temporary name, flushes it to the disk (if `durable`) and moves it into place.
+
+    The temporary name cannot be foreseen, so that nobody can put a link there that leads elsewhere; a link under the
+    final name is replaced and not followed.
+    """
+    temporary = path.with_name(f".{path.name[:200]}.{secrets.token_hex(8)}.part")
     try:
-        with temporary.open("wb") as file:
+        with open(temporary, "xb") as file:  # noqa: PTH123  (Path.open has no such mode)
             for chunk in chunks:
                 file.write(chunk)
             if durable:

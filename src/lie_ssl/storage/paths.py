@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lie_ssl.errors import UserError
 
+MOST_BYTES = 250  # of one part of a path; most file systems take 255
 TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # what follows them may be read backwards
 
 
@@ -27,14 +28,31 @@ def inside(folder: Path, *names: str) -> Path:
         parts = name.replace("\\", "/").split("/")
         if any(part in ("", ".", "..") for part in parts) or (len(name) > 1 and name[1] == ":"):
             raise UserError(f"{name!r} would lead out of the folder {folder}; nothing was written there, rename it")
+        if any(len(part.encode()) > MOST_BYTES for part in parts):
+            raise UserError(f"the name {name[:60]!r}... is too long for a file in {folder}; rename it")
         path = path / name
     return path
+
+
+def check_link(path: Path, folder: Path) -> None:
+    """Refuses a link in `folder` that leads out of it: what is written there would land elsewhere."""
+    if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
+        raise UserError(f"{path} is a link that leads out of {folder}; remove it")
 
 
 def as_one_part(name: str) -> str:
     """A class, an instance or a method as one part of a path: names may have slashes in them, or lead elsewhere."""
     word = name.replace("/", "_").replace("\\", "_")
     return "_" if word in ("", ".", "..") else word
+
+
+def shown(text: str) -> str:
+    """A text of several lines, fit for a terminal: characters that would steer it are written out.
+
+    >>> shown("a\\x1b[2Jb")
+    'a\\\\x1b[2Jb'
+    """
+    return "".join(c if c in "\n\t" or not has_controls(c) else repr(c)[1:-1] for c in text)
 
 
 def has_controls(text: str) -> bool:

@@ -12,6 +12,13 @@ from lie_ssl.storage.files import write_whole
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
 
 
+# Columns of names, which stay words even where they look like a number or like nothing ("007", "NA").
+NAMES = (
+    "method", "arm", "phase", "poses", "setting", "instances", "part", "ablation", "class", "predicted", "instance",
+    "recipe", "settings", "trial", "status", "model", "encoder", "weights", "words", "photos", "test", "optimiser",
+)  # fmt: skip
+
+
 def csv_safe(text: str) -> str:
     """The text with an apostrophe before it where a spreadsheet would take it for a formula.
 
@@ -50,7 +57,10 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
 def read_table(path: Path) -> pd.DataFrame:
     """What :func:`write_table` wrote; an empty table for a file without columns."""
     try:
-        table = pd.read_csv(path) if path.stat().st_size > 2 else pd.DataFrame()
+        names = dict.fromkeys(NAMES, str)
+        table = pd.DataFrame()
+        if path.stat().st_size > 2:
+            table = pd.read_csv(path, dtype=names, keep_default_na=False, na_values=[""])
     except (OSError, ValueError) as error:
         raise UserError(f"{path} cannot be read: {error}; make it again") from error
     table = table.rename(columns=csv_text)

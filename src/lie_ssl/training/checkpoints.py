@@ -50,6 +50,12 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     return checkpoint
 
 
+def last_line(error: Exception) -> str:
+    """What torch says about weights that do not fit, as far as it fits into a sentence."""
+    text = str(error).splitlines()[-1].strip()
+    return text if len(text) <= 200 else f"{text[:200]} ..."
+
+
 def model_state(checkpoint: dict[str, Any]) -> dict[str, torch.Tensor]:
     """The weights of the :class:`PairModel` in a checkpoint."""
     prefix = "model."

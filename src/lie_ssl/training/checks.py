@@ -13,7 +13,7 @@ from torch import distributed as dist
 
 from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.frames.loader import to_tensor
-from lie_ssl.frames.pairs import Instance, seen_instances
+from lie_ssl.frames.pairs import Instance, seen_instances, varied_factors
 from lie_ssl.lie import LieOperator
 from lie_ssl.lie.diagnostics import diagnose
 from lie_ssl.lie.gather import is_distributed
@@ -55,7 +55,7 @@ class Checks:
             kinds=kinds,
             drop_last=False,
         )
-        self.pairs = validation_pairs(own, batch, diverse, seed, rank, world, kinds)
+        self.pairs = validation_pairs(own, batch, diverse, seed, rank, world, kinds, varied_factors(frames.index))
 
     @torch.no_grad()
     def run(self, model: PairModel) -> dict[str, float]:
@@ -106,8 +106,9 @@ class Checks:
 
 
 def validation_pairs(
-    own: pd.DataFrame, batch: int, diverse: float, seed: int, rank: int, world: int, kinds: Sequence[str] = ()
-) -> PairSampler | None:
+    own: pd.DataFrame, batch: int, diverse: float, seed: int, rank: int, world: int, kinds: Sequence[str] = (),
+    varied: Sequence[str] | None = None,
+) -> PairSampler | None:  # fmt: skip
     """Pairs of the given frames, the same at every check; None where no instance has two poses."""
     flat = own[own["pose"] == "2d"]
     index = flat if len(flat) else own
@@ -123,7 +124,7 @@ def validation_pairs(
     passes = max(1, round(PAIRS / instances) if distinct > PAIRS else distinct // instances)
     return PairSampler(
         index, batch_size=size, seed=seed, split=split, diverse=diverse, passes=passes, singles=False, kinds=kinds,
-        rank=rank, world_size=world,
+        varied=varied, rank=rank, world_size=world,
     )  # fmt: skip
 
 

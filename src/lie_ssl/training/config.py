@@ -18,9 +18,11 @@ from lie_ssl.methods.method import MethodConfig
 from lie_ssl.methods.objective import ObjectiveConfig, check_arm
 from lie_ssl.methods.registry import method_config
 from lie_ssl.plain import check_numbers, from_plain, to_plain
+from lie_ssl.storage.cards import parse_json
 from lie_ssl.storage.limits import check_steps
 from lie_ssl.storage.trust import check_trust, is_import_path
 
+MOST_WORKERS, MOST_RATE = 256, 1e6
 # What may be changed between the parts of a run that is stopped and resumed.
 HOW_NOT_WHAT = ("data", "log", "device", "workers")
 
@@ -56,14 +58,14 @@ class OptimConfig:
 
     def __post_init__(self) -> None:
         check_numbers(self, "optim")
-        check_steps("optim.steps", self.steps)
+        check_steps("optim.steps x optim.accumulate", self.steps * self.accumulate)
         for name in ("steps", "accumulate"):
             if getattr(self, name) < 1:
                 raise UserError(f"optim.{name} is {getattr(self, name)}, but it must be 1 or more")
         if self.batch < 2:
             raise UserError(f"optim.batch is {self.batch}, but contrast and batch-norm need at least 2 pairs")
-        if not self.lr > 0:
-            raise UserError(f"optim.lr is {self.lr}, but it must be above 0")
+        if not 0 < self.lr <= MOST_RATE:
+            raise UserError(f"optim.lr is {self.lr}, but it must lie above 0 and at most at {MOST_RATE:g}")
         for name in ("operator_lr", "weight_decay", "clip"):
             if not getattr(self, name) >= 0:
                 raise UserError(f"optim.{name} is {getattr(self, name)}, but it must be 0 or more")
@@ -134,6 +136,8 @@ class PretrainConfig:
             raise UserError(f"seed is {self.seed} and workers {self.workers}, but they must be 0 or more")
         if not 0 < self.diverse <= 1:
             raise UserError(f"diverse is {self.diverse}, but it must lie above 0 and at most at 1")
+        if self.workers > MOST_WORKERS:
+            raise UserError(f"workers is {self.workers:,}, but a run takes {MOST_WORKERS} processes at the most")
         check_arm(self.arm, self.objective)
 
     @property
@@ -180,8 +184,10 @@ def read_config(values: Mapping[str, Any], where: str = "config", trust: Collect
 
 def load_config(path: Path, trust: Collection[str] = ()) -> PretrainConfig:
     """From a JSON file, such as the config.json of a run."""
+    if path.exists() and not path.is_file():
+        raise UserError(f"{path} is no file; give the config.json of a run")
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:

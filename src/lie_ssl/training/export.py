@@ -17,6 +17,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from lie_ssl.errors import UserError
+from lie_ssl.storage.cards import parse_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.training.loading import Loaded, Which, load
 
@@ -49,6 +50,7 @@ def export_run(
         raise UserError(f"{run} is an encoder alone, and only runs are exported; give the run's folder")
     if to == "timm" and not timm.is_model(name := loaded.config.encoder.name):
         raise UserError(f"{name} is no model of timm; take --to safetensors or onnx")
+    card = model_card(loaded, to, out.name)  # before anything is written: a damaged card of the run ends here
     out.parent.mkdir(parents=True, exist_ok=True)
     temporary = out.with_name(f".{out.name}.part{out.suffix}")
     try:
@@ -62,7 +64,7 @@ def export_run(
         temporary.replace(out)
     finally:
         temporary.unlink(missing_ok=True)
-    write_whole(out.with_name(f"{out.name}.md"), [model_card(loaded, to, out.name).encode()])
+    write_whole(out.with_name(f"{out.name}.md"), [card.encode()])
     return out
 
 
@@ -92,7 +94,7 @@ def read_export(path: Path) -> tuple[Any, dict[str, Tensor]]:
     if stated is None:
         raise UserError(f"{path} is no encoder that lie_ssl has exported; give it to encoder.weights instead")
     try:
-        return json.loads(stated), state
+        return parse_json(stated), state
     except ValueError as error:
         raise UserError(f"the settings in {path} are damaged; export the encoder again") from error
 

@@ -114,12 +114,20 @@ def read_run_card(folder: Path) -> dict[str, Any]:
     card = read_json(path, remedy)
     if card.get("kind") != "pretraining":
         raise UserError(f"{path} is not the card of a run; give the folder that `lie-ssl pretrain` made")
-    check_fields(card, CARD_FIELDS, str(path), remedy)
-    check_fields(card["data"], {"card_hash": str}, f"{path}: data", remedy)
+    check_run_card(card, str(path), remedy)
+    return card
+
+
+def check_run_card(card: dict[str, Any], where: str, remedy: str) -> None:
+    """Refuses a card that lacks what its readers want to know."""
+    check_fields(card, CARD_FIELDS, where, remedy)
+    check_fields(card["data"], dict.fromkeys(("card_hash", "config_hash", "recipe", "source"), str), where, remedy)
+    check_fields(card["versions"], {"lie_ssl": str}, f"{where}: versions", remedy)
+    if not (1 <= card["size"] <= 4096 and 1 <= card["channels"] <= 64):
+        raise UserError(f"{where} has {card['channels']} channels of {card['size']} px; {remedy}")
     for name in ("factors", "classes"):
         if not all(isinstance(word, str) for word in card[name]):
-            raise UserError(f"{path} has names in {name!r} that are no words; {remedy}")
-    return card
+            raise UserError(f"{where} has names in {name!r} that are no words; {remedy}")
 
 
 def first_card(config: PretrainConfig, frames: FrameSet, encoder: Any, device: str, processes: int) -> dict[str, Any]:

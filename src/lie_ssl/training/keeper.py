@@ -51,6 +51,12 @@ class Keeper(pl.Callback):
         self.best = -float("inf")
         self._log: RunLog | None = None
         self._since, self._images = time.perf_counter(), 0
+        self.training = False  # whether a step has begun, with the checkpoint restored if there was one
+
+    def on_train_batch_start(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
+    ) -> None:
+        self.training = True
 
     def on_fit_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
         if trainer.is_global_zero:

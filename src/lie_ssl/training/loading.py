@@ -22,7 +22,7 @@ from lie_ssl.methods.features import to_float
 from lie_ssl.methods.pair_model import PairModel
 from lie_ssl.plain import from_plain
 from lie_ssl.storage.trust import check_trust
-from lie_ssl.training.checkpoints import BEST, LAST, model_state, read_checkpoint
+from lie_ssl.training.checkpoints import BEST, LAST, last_line, model_state, read_checkpoint
 from lie_ssl.training.config import PretrainConfig, load_config
 from lie_ssl.training.folder import CONFIG, read_run_card
 from lie_ssl.training.model import build_model
@@ -131,11 +131,6 @@ def build_encoder(settings: Any, where: str, trust: Collection[str]) -> Encoder:
         if not getattr(config, name):
             raise UserError(f"{where}: encoder.{name} is 0, but it must be 1 or more")
     return create_encoder(config, config.image_size, config.channels)
-
-
-def last_line(error: Exception) -> str:
-    """What torch says about weights that do not fit."""
-    return str(error).splitlines()[-1].strip()
 
 
 def picture_files(path: Path | str) -> list[Path]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from lie_ssl.errors import UserError
 from lie_ssl.plain import to_plain
 from lie_ssl.storage.files import write_whole
-from lie_ssl.training.config import PretrainConfig
+from lie_ssl.storage.paths import check_link
+from lie_ssl.training.config import LogConfig, PretrainConfig
 
 METRICS, CHECKS = "metrics.csv", "checks.csv"
 
@@ -38,9 +41,13 @@ class Table:
 
 def read_rows(path: Path) -> list[dict[str, str]]:
     """The whole rows of a log; a last line that was cut short is left out."""
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return [r for r in rows if None not in r and None not in r.values() and r["step"].isdigit()]
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise UserError(f"{path} is damaged ({error}); remove it") from error
+    whole = [r for r in rows if None not in r and None not in r.values()]
+    return [r for r in whole if re.fullmatch(r"[0-9]{1,18}", r.get("step", ""))]
 
 
 class RunLog:
@@ -53,6 +60,7 @@ class RunLog:
         if config.log.tensorboard:
             from torch.utils.tensorboard import SummaryWriter
 
+            check_link(folder / "tensorboard", folder)
             self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=resumed_at + 1 if resumed_at else None)
         if config.log.wandb:
             self._wandb = _start_wandb(folder, config)
@@ -73,11 +81,16 @@ class RunLog:
             self._wandb.finish()
 
 
+def check_wandb(config: LogConfig) -> None:
+    """One sentence where Weights & Biases is asked for and not installed."""
+    if config.wandb and find_spec("wandb") is None:
+        raise UserError("log.wandb needs the extra: pip install 'lie_ssl[wandb]'")
+
+
 def _start_wandb(folder: Path, config: PretrainConfig) -> Any:
-    try:
-        import wandb
-    except ImportError:
-        raise UserError("log.wandb needs the extra: pip install 'lie_ssl[wandb]'") from None
+    check_wandb(config.log)
+    import wandb
+
     return wandb.init(
         project=config.log.wandb, name=folder.name, dir=str(folder), config=to_plain(config), resume="allow",
         id=f"{folder.name}-{config.digest()}",

@@ -18,7 +18,7 @@ from lie_ssl.storage.limits import check_memory, gigabytes
 from lie_ssl.storage.trust import is_import_path
 from lie_ssl.training.config import PretrainConfig
 
-USUAL = 2048  # settings up to this size are taken to fit
+USUAL = 512  # settings up to this size are taken to fit
 
 
 def build_model(config: PretrainConfig, size: int, channels: int, factors: Sequence[str] = ("pose",)) -> PairModel:
@@ -45,7 +45,7 @@ def check_model(config: PretrainConfig, size: int, channels: int, factors: Seque
     It is built without storage, which shows how large it is. That is worth its time only where some setting is large.
     """
     settings = (config.method, config.objective.operator)
-    values = [value for each in settings for value in vars(each).values()] + [v for _, v in config.encoder.options]
+    values = [value for each in settings for value in vars(each).values()]
     numbers = [n for value in values for n in (value if isinstance(value, tuple) else (value,)) if isinstance(n, int)]
     if max(numbers, default=0) <= USUAL or is_import_path(config.encoder.name) or is_import_path(config.method.name):
         return

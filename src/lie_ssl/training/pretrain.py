@@ -24,19 +24,23 @@ from lie_ssl.frames.loader import endless_loader
 from lie_ssl.frames.lock import folder_lock
 from lie_ssl.lie.norms import NormError
 from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.plain import MOST
 from lie_ssl.storage.limits import check_memory, check_room
 from lie_ssl.training.batchnorm import convert_batchnorm
-from lie_ssl.training.bf16 import REMEDY, cpu_has_bf16
-from lie_ssl.training.checkpoints import LAST, WholeCheckpoints, model_state, read_checkpoint
+from lie_ssl.training.bf16 import REMEDY as AMX_REMEDY
+from lie_ssl.training.bf16 import cpu_has_bf16
+from lie_ssl.training.checkpoints import LAST, WholeCheckpoints, last_line, model_state, read_checkpoint
 from lie_ssl.training.checks import Checks
 from lie_ssl.training.config import PretrainConfig, kinds_of
 from lie_ssl.training.coordinates import store_coordinates
 from lie_ssl.training.folder import check_run, first_card, read_run_card, write_config, write_run_card
 from lie_ssl.training.keeper import Keeper, Silent, Watcher
+from lie_ssl.training.log import check_wandb
 from lie_ssl.training.model import build_model
 from lie_ssl.training.module import Pretraining
 from lie_ssl.training.start import start_from
 
+REMEDY = "copy the run again, or remove its folder and train it again"
 BYTES_A_WEIGHT = 12  # its gradient, and the two running means of AdamW; the weight itself is there already
 
 
@@ -49,6 +53,7 @@ def pretrain(config: PretrainConfig, out: Path | str, watcher: Watcher | None = 
     rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
     device = choose_device(config)
     check_room()
+    check_wandb(config.log)
     frames = FrameSet(config.data)
     check_batch(config, frames, world)
     sampler = PairSampler(
@@ -56,10 +61,12 @@ def pretrain(config: PretrainConfig, out: Path | str, watcher: Watcher | None = 
         passes=passes_needed(frames, config.optim.batch), kinds=kinds_of(config, frames),
         rank=rank, world_size=world,
     )  # fmt: skip
-    if check_run(out, config, frames):
+    finished = check_run(out, config, frames)
+    model = build_model(config, frames.size, frames.channels, sampler.deltas.factors)
+    if finished:
+        check_weights(read_checkpoint(out / LAST), model, out / LAST)
         watcher.say(f"{out} is finished")
         return out
-    model = build_model(config, frames.size, frames.channels, sampler.deltas.factors)
     check_memory(
         sum(p.numel() for p in model.parameters()) * BYTES_A_WEIGHT, "training this model", "take a smaller encoder"
     )
@@ -104,6 +111,8 @@ def fit(
     first, step = (done["lie_ssl"]["batches"], done["global_step"]) if done else (0, 0)
     if done:
         check_resumable(done, model, last)
+        if not (0 <= step <= config.optim.steps and 0 <= first <= MOST):
+            raise UserError(f"{last} is of step {step:.3g}, but the run has {config.optim.steps:,}; {REMEDY}")
         watcher.say(f"going on at step {step:,}")
     checks = Checks(frames, config.optim.batch, config.diverse, config.seed, rank, world, kinds_of(config, frames))
     keeper = Keeper(out, config, checks, watcher, resumed_at=step)
@@ -114,17 +123,19 @@ def fit(
         started = time.perf_counter()
         try:
             trainer.fit(module, loader, ckpt_path=str(last) if done else None, weights_only=True if done else None)
-        except RuntimeError as error:
+        except NormError as error:
+            raise UserError(
+                f"step {module.global_step + 1}: the operator's |t . L| reaches about {error.norm:.3g}; checkpoints "
+                "from before are kept. Lower optim.operator_lr, or bound t with --objective.operator.max-norm"
+            ) from error
+        except (RuntimeError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+            if done and not keeper.training:  # Lightning could not make sense of the checkpoint
+                raise UserError(f"{last} is damaged, so the run cannot go on; {REMEDY}") from error
             if world == 1 or not is_lost_connection(error):
                 raise
             raise UserError(
                 f"process {rank} of {world} lost its connection to another process, which ended; look above for why, "
                 "and start the same torchrun command again: it goes on from the last checkpoint"
-            ) from error
-        except NormError as error:
-            raise UserError(
-                f"step {module.global_step + 1}: the operator's |t . L| reaches about {error.norm:.3g}; checkpoints "
-                "from before are kept. Lower optim.operator_lr, or bound t with --objective.operator.max-norm"
             ) from error
     if rank == 0:
         card = read_run_card(out)
@@ -133,17 +144,24 @@ def fit(
 
 def check_resumable(checkpoint: dict[str, Any], model: PairModel, path: Path) -> None:
     """Refuses a checkpoint of another model, or without all that a run needs to go on."""
-    remedy = "copy the run again, or remove its folder and train it again"
     missing = [name for name in ("optimizer_states", "lr_schedulers", "loops", "callbacks") if name not in checkpoint]
     if missing:
-        raise UserError(f"{path} is damaged: it has no {missing[0]}; {remedy}")
+        raise UserError(f"{path} is damaged: it has no {missing[0]}; {REMEDY}")
+    check_weights(checkpoint, model, path)
+
+
+def check_weights(checkpoint: dict[str, Any], model: PairModel, path: Path) -> None:
+    """Loads the weights of a checkpoint; refuses those of another model, and what is not finite."""
+    state = model_state(checkpoint)
     try:
-        model.load_state_dict(model_state(checkpoint))
+        model.load_state_dict(state)
     except RuntimeError as error:
-        raise UserError(f"{path} is of another model ({str(error).splitlines()[-1].strip()}); {remedy}") from error
+        raise UserError(f"{path} is of another model ({last_line(error)}); {REMEDY}") from error
+    if broken := [name for name, value in state.items() if not bool(torch.isfinite(value).all())]:
+        raise UserError(f"{path} has weights that are not finite ({broken[0]}); {REMEDY}")
 
 
-def is_lost_connection(error: RuntimeError) -> bool:
+def is_lost_connection(error: Exception) -> bool:
     """Whether gloo or nccl say that another process has gone."""
     words = ("gloo", "nccl", "connection closed", "connection reset", "connection refused", "broken pipe")
     return any(word in str(error).lower() for word in words)
@@ -185,7 +203,7 @@ def choose_device(config: PretrainConfig) -> str:
     if config.precision == "bf16" and device == "cpu" and not cpu_has_bf16():
         raise UserError(
             "precision is bf16, but this machine refuses the AMX instructions that its processor names; set "
-            f"--precision 32, or {REMEDY} in the environment"
+            f"--precision 32, or {AMX_REMEDY} in the environment"
         )
     return device
 

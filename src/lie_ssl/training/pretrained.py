@@ -18,9 +18,11 @@ from lie_ssl.errors import UserError
 from lie_ssl.methods.objective import OperatorConfig
 from lie_ssl.methods.pair_model import build_operator
 from lie_ssl.plain import from_plain, to_plain
+from lie_ssl.storage.cards import parse_json
 from lie_ssl.storage.files import write_whole
+from lie_ssl.training.checkpoints import last_line
 from lie_ssl.training.export import contiguous, model_card, settings
-from lie_ssl.training.loading import WEIGHTS, Loaded, build_encoder, last_line
+from lie_ssl.training.loading import WEIGHTS, Loaded, build_encoder
 
 CONFIG, CARD = "config.json", "README.md"
 KIND = "lie_ssl"
@@ -82,7 +84,7 @@ def from_pretrained(folder: Path | str, trust: Collection[str] = ()) -> Loaded:
 
 def read_config(folder: Path) -> dict[str, Any]:
     try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UserError(f"{folder} holds no saved model ({CONFIG}: {error})") from error
     if not isinstance(config, dict) or config.get("model_type") != KIND:
