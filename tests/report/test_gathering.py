@@ -39,7 +39,7 @@ def test_a_run_and_its_evaluation_are_the_same(evaluated: list[Path]) -> None:
 
 def test_seeds_are_joined_and_other_settings_are_noted(evaluated: list[Path], tmp_path: Path) -> None:
     def change(card: dict[str, Any]) -> None:
-        card["seed"] = card["pretraining"]["seed"] = 1
+        card["seed"] = card["pretraining"]["seed"] = card["run"]["seed"] = 1
         card["pretraining"]["optim"]["lr"] = 0.5
         card["config"]["limit"] = 17
 
@@ -53,7 +53,8 @@ def test_seeds_are_joined_and_other_settings_are_noted(evaluated: list[Path], tm
 
 def test_another_data_set_is_refused(evaluated: list[Path], tmp_path: Path) -> None:
     def change(card: dict[str, Any]) -> None:
-        card["seed"], card["data"]["card_hash"] = 1, "another"
+        card["seed"] = card["pretraining"]["seed"] = card["run"]["seed"] = 1
+        card["data"]["card_hash"] = "another"
 
     other = changed_copy(evaluated[1], tmp_path / "other", change)
     with pytest.raises(UserError, match="another data set"):

@@ -92,7 +92,8 @@ def test_names_are_escaped(evaluated: list[Path], tmp_path: Path) -> None:
             table = pd.read_csv(run / "evaluation" / f"{name}.csv")
             table.assign(method="</script><b>").to_csv(run / "evaluation" / f"{name}.csv", index=False)
         card = json.loads((run / "evaluation" / "card.json").read_text())
-        (run / "evaluation" / "card.json").write_text(json.dumps(card | {"method": "</script><b>"}))
+        card["method"] = card["run"]["method"] = card["pretraining"]["method"]["name"] = "</script><b>"
+        (run / "evaluation" / "card.json").write_text(json.dumps(card))
     text = Page(gather(copies)).html()
     page = without_scripts(text)
     assert "true: <b>&lt;b&gt;</b>" in page

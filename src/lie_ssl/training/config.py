@@ -22,7 +22,7 @@ from lie_ssl.storage.cards import parse_json
 from lie_ssl.storage.limits import check_steps
 from lie_ssl.storage.trust import check_trust, is_import_path
 
-MOST_WORKERS, MOST_RATE = 256, 1e6
+MOST_WORKERS, MOST_RATE = 256, 1e30
 # What may be changed between the parts of a run that is stopped and resumed.
 HOW_NOT_WHAT = ("data", "log", "device", "workers")
 
@@ -65,7 +65,7 @@ class OptimConfig:
         if self.batch < 2:
             raise UserError(f"optim.batch is {self.batch}, but contrast and batch-norm need at least 2 pairs")
         if not 0 < self.lr <= MOST_RATE:
-            raise UserError(f"optim.lr is {self.lr}, but it must lie above 0 and at most at {MOST_RATE:g}")
+            raise UserError(f"optim.lr is {self.lr}, but it must be above 0 and at most {MOST_RATE:g}")
         for name in ("operator_lr", "weight_decay", "clip"):
             if not getattr(self, name) >= 0:
                 raise UserError(f"optim.{name} is {getattr(self, name)}, but it must be 0 or more")
