@@ -303,7 +303,7 @@ PRETRAIN = [
     Case("a damaged finished run", lambda w: ["pretrain", "--config", w.config(), "--out", w.run_with_checkpoint(b"x" * 99)], "damaged"),
     Case("half a finished run", lambda w: ["pretrain", "--config", w.config(), "--out", w.run_with_checkpoint((w.run / "last.ckpt").read_bytes()[:5000])], "damaged"),
     Case("code in a finished run", lambda w: ["pretrain", "--config", w.config(), "--out", w.run_with_checkpoint(None)], "would run code"),
-    Case("a finished run without weights", finished(lambda c: c["state_dict"].clear()), "another model"),
+    Case("a finished run without weights", finished(lambda c: c["state_dict"].clear()), "does not fit its config"),
     Case("a finished run of nothing", finished(lambda c: [v.fill_(float("nan")) for v in c["state_dict"].values() if v.is_floating_point()]), "not finite"),
     Case("a finished run of another step", finished(lambda c: c.update(global_step=2)), "step 2"),
     Case("a run beyond its end", unfinished(lambda c: c.update(global_step=99)), "step 99"),

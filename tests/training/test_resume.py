@@ -17,6 +17,8 @@ from lie_ssl.commands.pretrain import Bar
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.frames.lock import folder_lock
+from lie_ssl.methods.encoders import EncoderConfig, create_encoder
+from lie_ssl.methods.weights import save_weights
 from lie_ssl.training.checkpoints import WholeCheckpoints, read_checkpoint
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.coordinates import read_coordinates
@@ -236,3 +238,14 @@ def test_a_checkpoint_that_cannot_be_read_is_one_sentence(tiny: FrameSet, tmp_pa
     assert "\n" not in str(stop.value)
     with pytest.raises(UserError, match=r"damaged|no checkpoint"):
         read_checkpoint(path)
+
+
+def test_a_finished_run_needs_no_weight_file_any_more(tiny: FrameSet, tmp_path: Path) -> None:
+    """Its checkpoint has all weights; the file that they came from may be gone."""
+    path = tmp_path / "start.safetensors"
+    with torch.random.fork_rng(devices=[]):
+        save_weights(create_encoder(EncoderConfig(name="vit_mini"), tiny.size, tiny.channels), path)
+    config = tiny_run(tiny, arm="base", encoder=EncoderConfig(name="vit_mini", weights=str(path)))
+    run = pretrain(config, tmp_path / "run")
+    path.unlink()
+    assert pretrain(config, run) == run

@@ -31,10 +31,11 @@ from lie_ssl.training.bf16 import REMEDY as AMX_REMEDY
 from lie_ssl.training.bf16 import cpu_has_bf16
 from lie_ssl.training.checkpoints import LAST, WholeCheckpoints, last_line, model_state, read_checkpoint
 from lie_ssl.training.checks import Checks
-from lie_ssl.training.config import PretrainConfig, kinds_of
+from lie_ssl.training.config import PretrainConfig, import_paths, kinds_of
 from lie_ssl.training.coordinates import store_coordinates
 from lie_ssl.training.folder import check_run, first_card, read_run_card, write_config, write_run_card
 from lie_ssl.training.keeper import Keeper, Silent, Watcher
+from lie_ssl.training.loading import load
 from lie_ssl.training.log import check_wandb
 from lie_ssl.training.model import build_model
 from lie_ssl.training.module import Pretraining
@@ -61,15 +62,16 @@ def pretrain(config: PretrainConfig, out: Path | str, watcher: Watcher | None = 
         passes=passes_needed(frames, config.optim.batch), kinds=kinds_of(config, frames),
         rank=rank, world_size=world,
     )  # fmt: skip
-    finished = check_run(out, config, frames)
-    model = build_model(config, frames.size, frames.channels, sampler.deltas.factors)
-    if finished:
-        check_weights(read_checkpoint(out / LAST), model, out / LAST)
+    if check_run(out, config, frames):
+        whole = load(out, trust=import_paths(config)).model
+        assert whole is not None
+        check_finite(whole.state_dict(), out / LAST)
         watcher.say(f"{out} is finished")
         return out
-    check_memory(
-        sum(p.numel() for p in model.parameters()) * BYTES_A_WEIGHT, "training this model", "take a smaller encoder"
-    )
+    model = build_model(config, frames.size, frames.channels, sampler.deltas.factors)
+    if device == "cpu":
+        weights = sum(p.numel() for p in model.parameters())
+        check_memory(weights * BYTES_A_WEIGHT, f"training {weights:.3g} weights", "take a smaller encoder")
     if config.start and not (out / LAST).exists():
         watcher.say(start_from(model, config, frames.card["card_hash"]))
     if world > 1:
@@ -147,16 +149,16 @@ def check_resumable(checkpoint: dict[str, Any], model: PairModel, path: Path) ->
     missing = [name for name in ("optimizer_states", "lr_schedulers", "loops", "callbacks") if name not in checkpoint]
     if missing:
         raise UserError(f"{path} is damaged: it has no {missing[0]}; {REMEDY}")
-    check_weights(checkpoint, model, path)
-
-
-def check_weights(checkpoint: dict[str, Any], model: PairModel, path: Path) -> None:
-    """Loads the weights of a checkpoint; refuses those of another model, and what is not finite."""
     state = model_state(checkpoint)
     try:
         model.load_state_dict(state)
     except RuntimeError as error:
         raise UserError(f"{path} is of another model ({last_line(error)}); {REMEDY}") from error
+    check_finite(state, path)
+
+
+def check_finite(state: dict[str, torch.Tensor], path: Path) -> None:
+    """Refuses weights that are nan or inf."""
     if broken := [name for name, value in state.items() if not bool(torch.isfinite(value).all())]:
         raise UserError(f"{path} has weights that are not finite ({broken[0]}); {REMEDY}")
 
