@@ -87,6 +87,12 @@ def test_only_the_very_name_is_trusted(trust: tuple[str, ...]) -> None:
         read_config({"encoder": {"name": "os:system"}}, trust=trust)
 
 
+@pytest.mark.parametrize("trust", [True, "os:system", 7])
+def test_trust_is_a_list(trust: object) -> None:
+    with pytest.raises(UserError, match="it takes a list of import paths"):
+        read_config({"encoder": {"name": "os:system"}}, trust=trust)  # type: ignore[arg-type]
+
+
 def test_plain_names_need_no_trust(run: Path) -> None:
     assert read_config({"encoder": {"name": "resnet18"}}).encoder.name == "resnet18"
     with pytest.raises(UserError, match="would import"):

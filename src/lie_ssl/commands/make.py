@@ -131,7 +131,8 @@ def split_notes(frames: FrameSet) -> list[str]:
     limits = "so the data set can be learned from but not evaluated on"
     # Scanned objects without a class are all of the class `object`.
     if frames.classes == [UNLABELLED] or (config.get("source") == "folder" and frames.classes == ["object"]):
-        return [f"the {things} have no classes, {limits}; sort them into folders by class"]
+        table = ", or name their classes in classes.csv (object,class)" if config.get("source") == "folder" else ""
+        return [f"the {things} have no classes, {limits}; sort them into folders by class{table}"]
     if counts["classes"] == 1:
         return [f"all {things} are of one class ({frames.classes[0]}), {limits}; add {things} of other classes"]
     missing = [s for s in ("validation", "test") if counts[s] == 0]

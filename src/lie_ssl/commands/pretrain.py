@@ -16,7 +16,7 @@ from lie_ssl.methods.objective import ARMS
 from lie_ssl.methods.registry import METHODS
 from lie_ssl.recipes.pretrain import PRETRAIN_RECIPES, pretrain_recipe
 from lie_ssl.storage.paths import shown
-from lie_ssl.training.config import PretrainConfig, load_config
+from lie_ssl.training.config import PretrainConfig, import_paths, load_config
 
 
 def pretrain(arguments: list[str]) -> None:
@@ -68,7 +68,9 @@ def run(config: PretrainConfig, out: Path) -> None:
 
     with Bar(shown=os.environ.get("RANK", "0") == "0") as bar:
         folder = train(config, out, bar)
-        bar.say(f"{folder}: the run is complete; `lie_ssl.load({str(folder)!r})` gives its encoder and operator")
+        trust = f", trust={list(import_paths(config))}" if import_paths(config) else ""
+        what = "encoder and operator" if config.objective.moves else "encoder"
+        bar.say(f"{folder}: the run is complete; `lie_ssl.load({str(folder)!r}{trust})` gives its {what}")
 
 
 class Bar:

@@ -69,6 +69,10 @@ def read_card(folder: Path) -> dict[str, Any]:
         )
     remedy = "make or copy the data set again"
     card = read_json(path, remedy)
+    if card.get("kind") in ("pretraining", "evaluation"):
+        raise UserError(
+            f"{folder} holds a run or an evaluation, not a data set; give the folder that `lie-ssl data` made"
+        )
     if "format" not in card:
         raise UserError(f"{path} is damaged; {remedy}")
     if (found := card["format"]) != FORMAT:

@@ -49,10 +49,12 @@ def check_folder(folder: Path, config: dict[str, Any]) -> bool:
 
 @contextmanager
 def removed_if_empty(folder: Path) -> Iterator[None]:
-    """Takes the folder away again where something went wrong before there was anything in it."""
+    """Takes the folder away again where something went wrong before there was a picture in it."""
     try:
         yield
     except BaseException:
+        if not any(folder.glob("frames-*.bin")):
+            (folder / RECIPE).unlink(missing_ok=True)
         with suppress(OSError):
             folder.rmdir()
         raise

@@ -54,6 +54,9 @@ class FrameSet:
         """One row a frame; see :mod:`lie_ssl.frames.index` for the columns."""
         index = read_index(self.folder / INDEX)
         check_places(index, self.folder)
+        if len(index) != (count := self.card["counts"]["frames"]):
+            words = f"{self.folder / INDEX} has {len(index):,} frames, but the card {count:,}"
+            raise UserError(f"{words}; make or copy the data set again")
         return index
 
     @cached_property

@@ -23,6 +23,7 @@ from lie_ssl.storage.limits import check_memory
 from lie_ssl.storage.paths import check_name
 
 Layout = Literal["auto", "folders", "coil20", "coil100"]
+PARTS = {"train", "training", "val", "valid", "validation", "test", "testing"}
 COIL_NAME = re.compile(r"^obj(\d{1,6})__(\d{1,6})\.\w+$")
 # A hyphen behind a letter or a digit parts words (view-030); any other is a minus (view_-30).
 _LAST_NUMBER = re.compile(r"((?:(?<![^\W_])-)?\d+(?:\.\d+)?)(?!.*\d)")
@@ -141,6 +142,10 @@ def list_photos(tree: Tree, layout: Layout = "auto", angles: Path | None = None)
         photos = [_in_folders(name, table, angles) for name in names]
     else:
         photos = [_coil(name, layout) for name in names]
+    if {photo.class_name.lower() for photo in photos} <= PARTS:
+        raise UserError(
+            f"the folders of {tree.label} are parts of a labelled set (train, test); an import takes class/instance/"
+        )
     return sorted(photos, key=lambda p: (p.class_name, p.instance, p.angle, p.name))
 
 

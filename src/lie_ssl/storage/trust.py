@@ -25,6 +25,8 @@ def check_trust(name: object, where: str, trust: Collection[str] = ()) -> None:
         where: the file and the setting.
         trust: names that the user trusts for this call.
     """
+    if isinstance(trust, (str, bool)) or not isinstance(trust, Collection):
+        raise UserError(f"trust is {trust!r}, but it takes a list of import paths, such as ['package.module:Class']")
     if isinstance(name, str) and is_import_path(name) and name not in trust:
         raise UserError(
             f"{where} would import and run {name!r}; if you know that code and trust it, give --trust {name!r} "

@@ -19,6 +19,7 @@ from torch import Tensor
 from lie_ssl.errors import UserError
 from lie_ssl.storage.cards import parse_json
 from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.trust import is_import_path
 from lie_ssl.training.loading import Loaded, Which, load
 
 Format = Literal["safetensors", "timm", "onnx", "pretrained"]
@@ -37,15 +38,16 @@ def export_run(
     embeddings, for any batch size, compared with this one before it is kept. pretrained: a folder with the operator
     too, for `lie_ssl.from_pretrained`.
     """
-    loaded, out = load(run, which, trust), Path(out)
+    out = Path(out)
+    if to not in (*ENDINGS, "pretrained"):
+        raise UserError(f"there is no format {to!r}; there are {', '.join((*ENDINGS, 'pretrained'))}")
+    if to != "pretrained" and out.suffix != ENDINGS[to]:
+        raise UserError(f"{out} must end with {ENDINGS[to]} for the format {to}")
+    if to != "pretrained" and out.exists():
+        raise UserError(f"{out} is there already; choose another --out")
+    loaded = load(run, which, trust)
     if to == "pretrained":
         return loaded.save_pretrained(out)
-    if to not in ENDINGS:
-        raise UserError(f"there is no format {to!r}; there are {', '.join((*ENDINGS, 'pretrained'))}")
-    if out.suffix != ENDINGS[to]:
-        raise UserError(f"{out} must end with {ENDINGS[to]} for the format {to}")
-    if out.exists():
-        raise UserError(f"{out} is there already; choose another --out")
     if loaded.config is None:
         raise UserError(f"{run} is an encoder alone, and only runs are exported; give the run's folder")
     if to == "timm" and not timm.is_model(name := loaded.config.encoder.name):
@@ -140,10 +142,12 @@ def model_card(loaded: Loaded, to: str, name: str) -> str:
     assert loaded.config is not None
     assert loaded.card is not None
     config, card, encoder = loaded.config, loaded.card, loaded.encoder
+    own = [config.encoder.name] if is_import_path(config.encoder.name) else []
+    trust = f", trust={own}" if own else ""
     use = {
-        "safetensors": f'lie_ssl.load("{name}").embed(images)',
+        "safetensors": f'lie_ssl.load("{name}"{trust}).embed(images)',
         "timm": f'timm.create_model("{config.encoder.name}", {timm_arguments(loaded)}, checkpoint_path="{name}")',
-        "pretrained": f'lie_ssl.from_pretrained("{name}").embed(images)',
+        "pretrained": f'lie_ssl.from_pretrained("{name}"{trust}).embed(images)',
         "onnx": f'onnxruntime.InferenceSession("{name}").run(None, {{"images": images}})',
     }[to]
     mean, std = ([round(v, 4) for v in x.flatten().tolist()] for x in (encoder.mean, encoder.std))

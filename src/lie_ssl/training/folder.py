@@ -48,11 +48,8 @@ def check_run(folder: Path, config: PretrainConfig, frames: FrameSet) -> bool:
         return False
     if CONFIG not in entries:
         raise UserError(f"{folder} holds other files ({', '.join(sorted(entries)[:3])}); choose an empty folder")
+    check_names(folder, config)
     found = load_config(folder / CONFIG, import_paths(config))
-    if found.method.name != config.method.name:
-        raise UserError(
-            f"{folder} holds a run of {found.method.name}, not of {config.method.name}; choose another --out"
-        )
     if found.digest() != config.digest():
         raise UserError(f"{folder} holds another run ({difference(found, config)}); choose another --out")
     if CARD not in entries:
@@ -66,6 +63,18 @@ def check_run(folder: Path, config: PretrainConfig, frames: FrameSet) -> bool:
         return False
     check_finished(folder, config)
     return True
+
+
+def check_names(folder: Path, config: PretrainConfig) -> None:
+    """Refuses the folder of a run with another method or encoder, before their code would be imported."""
+    values = read_json(folder / CONFIG, "choose another --out")
+    for part, own in (("method", config.method.name), ("encoder", config.encoder.name)):
+        given = values.get(part)
+        found = given.get("name") if isinstance(given, dict) else None
+        if found != own:
+            raise UserError(
+                f"{folder} holds another run ({part}.name is {found} there and {own} here); choose another --out"
+            )
 
 
 def check_finished(folder: Path, config: PretrainConfig) -> None:

@@ -88,7 +88,9 @@ def read_config(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise UserError(f"{folder} holds no saved model ({CONFIG}: {error})") from error
     if not isinstance(config, dict) or config.get("model_type") != KIND:
-        raise UserError(f"{folder / CONFIG} is not of a model that lie_ssl has saved")
+        raise UserError(
+            f"{folder / CONFIG} is not of a model that lie_ssl has saved; a run is opened with lie_ssl.load"
+        )
     for name in ("encoder", "operator", "factors"):
         if name not in config:
             raise UserError(f"{folder / CONFIG} lacks {name!r}; save the model again")
