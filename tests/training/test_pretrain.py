@@ -236,7 +236,7 @@ def test_another_run_is_never_written_over(tiny: FrameSet, finished: Path, tmp_p
     for config, words in (
         (tiny_run(tiny, arm="base", optim__lr=0.5), "optim.lr is 0.001 there and 0.5 here"),
         (tiny_run(tiny, arm="base", seed=3), "seed is 0 there and 3 here"),
-        (tiny_run(tiny, "simclr", "base"), "holds a run of mae, not of simclr"),
+        (tiny_run(tiny, "simclr", "base"), "method.name is mae there and simclr here"),
         (tiny_run(other, arm="base"), "begun with another data set"),
     ):
         with pytest.raises(UserError, match=words):
