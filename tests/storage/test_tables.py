@@ -56,3 +56,14 @@ def test_an_exported_list_has_no_formula(tiny: FrameSet, tmp_path: Path) -> None
             cells = {cell for row in csv.reader(file) for cell in row}
         assert not any(cell.startswith("=") for cell in cells)
         assert "'=1+1" in cells
+
+
+def test_names_stay_words(tmp_path: Path) -> None:
+    table = pd.DataFrame(
+        {"arm": ["NA", "007", "1e5", "true"], "class": ["null", "001", "nan", "mug"], "top1": [1.0] * 4}
+    )
+    write_table(tmp_path / "t.csv", table)
+    back = read_table(tmp_path / "t.csv")
+    assert back["arm"].tolist() == table["arm"].tolist()
+    assert back["class"].tolist() == table["class"].tolist()
+    assert back["top1"].tolist() == [1.0] * 4
