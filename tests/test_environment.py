@@ -72,6 +72,12 @@ def test_little_memory_is_one_sentence(tiny: FrameSet, tmp_path: Path, size: int
     assert not (tmp_path / "run").exists()
 
 
+def test_a_library_that_does_not_fit_into_memory_is_not_called_missing(tiny: FrameSet, tmp_path: Path) -> None:
+    done = command("data", "show", tiny.folder, "--out", tmp_path / "f", limits="ulimit -v 250000;")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "memory is short" in done.stderr
+
+
 def test_sigterm_while_drawing_is_one_sentence(tmp_path: Path) -> None:
     words = ["data", "make", "demo", "--out", str(tmp_path / "d"), "--instances", "30", "--workers", "2"]
     process = subprocess.Popen([*LIE_SSL, *words], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)

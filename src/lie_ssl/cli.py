@@ -19,6 +19,7 @@ from types import FrameType
 
 from lie_ssl import __version__
 from lie_ssl.errors import UserError
+from lie_ssl.storage.limits import LEAST, available_memory
 from lie_ssl.storage.paths import shown
 
 TERMINATED = 128 + signal.SIGTERM
@@ -88,6 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stderr.close()
         sys.exit(1)
     except OSError as error:  # a disk or a permission: nothing that a traceback would help with
+        if error.errno is None and available_memory() < LEAST:  # a library could not be loaded for want of memory
+            _stop(MEMORY, 2)
         remedy = REMEDIES.get(error.errno or 0)
         where = f": {error.filename}" if error.filename else ""
         _stop(f"{error.strerror or error}{where}{f'; {remedy}' if remedy else ''}", 2)

@@ -58,8 +58,8 @@ class FinetuneConfig:
     """The classifier before the first step: the one of linear evaluation, or zeros as in the paper."""
 
     def __post_init__(self) -> None:
-        check_numbers(self, "finetune")
         check_steps("finetune.steps", self.steps)
+        check_numbers(self, "finetune")
         if self.batch > MOST_BATCH:
             raise UserError(f"finetune.batch is {self.batch:.3g}, but it goes to {MOST_BATCH:,} frames")
         if self.steps < 0 or self.batch < 4 or self.batch % 2:

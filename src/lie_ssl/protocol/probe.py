@@ -41,8 +41,8 @@ class ProbeConfig:
     """Batch-norm without learned scale before the classifier, as in MAE's linear probe."""
 
     def __post_init__(self) -> None:
-        check_numbers(self, "probe")
         check_steps("probe.steps", self.steps)
+        check_numbers(self, "probe")
         if self.batch > MOST_BATCH:
             raise UserError(f"probe.batch is {self.batch:.3g}, but it goes to {MOST_BATCH:,} frames")
         if self.steps < 1 or self.batch < 2 or self.batch % 2:

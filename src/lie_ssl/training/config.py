@@ -57,8 +57,8 @@ class OptimConfig:
     """Largest norm of the gradient of each group (encoder, operator, heads); 0 for no limit."""
 
     def __post_init__(self) -> None:
-        check_numbers(self, "optim")
         check_steps("optim.steps x optim.accumulate", self.steps * self.accumulate)
+        check_numbers(self, "optim")
         for name in ("steps", "accumulate"):
             if getattr(self, name) < 1:
                 raise UserError(f"optim.{name} is {getattr(self, name)}, but it must be 1 or more")
