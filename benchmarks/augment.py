@@ -19,10 +19,10 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 
+from lie_ssl._torchvision_compat import import_torchvision
 from lie_ssl.methods.augment import AugmentConfig, augment, simclr
 from lie_ssl.methods.colour import kernel_radius
 from lie_ssl.methods.draws import Draws
-from lie_ssl.torchvision_cure import import_torchvision
 
 BATCH = 64
 SIZES = (64, 224)

@@ -18,11 +18,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from lie_ssl._torchvision_compat import import_torchvision
 from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.frames.export import export_image_folder
-from lie_ssl.recipes.data import demo
+from lie_ssl.recipes.data import demo_data
 from lie_ssl.render import RenderSettings
-from lie_ssl.torchvision_cure import import_torchvision
 
 BATCH = 64
 CASES = {64: RenderSettings(), 224: RenderSettings(size=224, supersample=2)}
@@ -45,7 +45,7 @@ def run(out: Path, rounds: int = 15) -> list[dict[str, Any]]:
 def measure(size: int, settings: RenderSettings, rounds: int) -> dict[str, Any]:
     """One row: frames a CPU-second of both readers and their ratio."""
     with tempfile.TemporaryDirectory() as folder:
-        config = replace(demo(), instances=2, step=40.0, render=settings)
+        config = replace(demo_data(), instances=2, step=40.0, render=settings)
         frames = make_frames(config, Path(folder) / "frames", workers=1)
         export_image_folder(frames, Path(folder) / "png")
         ours, theirs, n = readers(frames, Path(folder) / "png")

@@ -296,9 +296,9 @@ def save_strips(path: Path, strips: Sequence[Picture]) -> None:
 
 def measure_datasets(step: float) -> list[dict[str, Any]]:
     """CPU time of making meshes, drawing, encoding and writing: one instance of every class, in all its poses."""
-    from lie_ssl.recipes.data import paper
+    from lie_ssl.recipes.data import paper_data
 
-    large = replace(paper(), instances=1, step=step, validation=0.0, test=0.0)
+    large = replace(paper_data(), instances=1, step=step, validation=0.0, test=0.0)
     small = replace(large, render=RenderSettings(size=64, supersample=3))
     rows = [_measure_dataset("paper", large, "< 20"), _measure_dataset("paper at 64 px", small, "< 5")]
     keys = ("recipe", "frames", "cpu_ms_per_frame", "minutes_for_468000_on_2_cores", "target")

@@ -36,7 +36,7 @@ from lie_ssl.commands.bench import load
 from lie_ssl.methods.draws import Draws
 from lie_ssl.methods.features import to_float
 from lie_ssl.methods.vicreg import VICRegConfig
-from lie_ssl.recipes.pretrain import PUBLISHED, paper, small
+from lie_ssl.recipes.pretrain import PUBLISHED, paper_run, small_run
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.model import build_model
 from lie_ssl.training.optimisers import build_optimiser, gradient_norms
@@ -68,14 +68,14 @@ class Case(NamedTuple):
 
 def large(method: str, arm: str) -> PretrainConfig:
     """The paper's run, cut down to what a CPU does in seconds a step."""
-    config = paper(method, arm)
+    config = paper_run(method, arm)
     config = replace(config, optim=replace(config.optim, batch=LARGE_BATCH[method]))
     if isinstance(config.method, VICRegConfig):
         config = replace(config, method=replace(config.method, expander=(2048, 2048, 2048)))
     return config
 
 
-SMALL = Case(small, size=64, rounds=100)
+SMALL = Case(small_run, size=64, rounds=100)
 LARGE = Case(large, size=224, rounds=3)
 
 

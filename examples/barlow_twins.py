@@ -16,8 +16,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from lie_ssl.contrast.gather import JoinedBatch
 from lie_ssl.errors import UserError
-from lie_ssl.lie.gather import JoinedBatch
 from lie_ssl.methods import AugmentConfig, Draws, Encoder, Method, MethodConfig, SSLOutput
 from lie_ssl.methods.augment import vicreg
 from lie_ssl.methods.vicreg import expander

@@ -20,7 +20,7 @@ TOLD = "Objects that training showed in one pose only are recognised in new pose
 
 def tiny() -> Recipe:
     """The demo's own recipe, but for sizes."""
-    recipe = recipes.demo()
+    recipe = recipes.demo_recipe()
     units = []
     for unit in recipe.units:
         optim = replace(unit.pretraining.optim, steps=3, batch=8)
@@ -36,7 +36,7 @@ def test_the_demo_tells_what_it_has_seen_and_the_same_again(
 ) -> None:
     few_pairs(monkeypatch)
     whole = tiny()
-    monkeypatch.setattr(recipes, "demo", lambda: whole)
+    monkeypatch.setattr(recipes, "demo_recipe", lambda: whole)
     main(["demo", "--out", str(tmp_path / "demo")])
     said = capsys.readouterr().out
     assert TOLD in said
@@ -60,7 +60,7 @@ def test_the_demo_tells_what_it_has_seen_and_the_same_again(
 
 
 def test_the_demo_trains_like_the_small_recipe() -> None:
-    recipe = recipes.demo()
+    recipe = recipes.demo_recipe()
     assert [u.name for u in recipe.units] == ["mae/base/0", "mae/frames/0", "mae/lie/0"]
     steps = {u.pretraining.optim.steps for u in recipe.units}
     assert len(steps) == 1  # the same for all

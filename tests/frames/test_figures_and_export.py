@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from lie_ssl._torchvision_compat import import_torchvision
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.frames.export import export_huggingface, export_image_folder
 from lie_ssl.frames.figures import draw_figures, grid
-from lie_ssl.torchvision_cure import import_torchvision
 
 
 def test_figures(tiny: FrameSet, tmp_path: Path) -> None:

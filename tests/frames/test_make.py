@@ -17,9 +17,9 @@ import pytest
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, make_frames, verify
-from lie_ssl.frames.lock import folder_lock
 from lie_ssl.objects.shapes import make_instance
 from lie_ssl.render import View, render
+from lie_ssl.storage.locks import folder_lock
 from tests.conftest import tiny_config
 
 

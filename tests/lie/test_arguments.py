@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from lie_ssl import LieLoss, LieOperator, exp_action
-from lie_ssl.lie import FramesLoss
+from lie_ssl.contrast import FramesLoss
 
 F64, F16, LONG, COMPLEX = torch.float64, torch.float16, torch.int64, torch.complex64
 Call = Callable[..., Any]

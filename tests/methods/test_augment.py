@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from lie_ssl._torchvision_compat import import_torchvision
 from lie_ssl.errors import UserError
 from lie_ssl.methods import colour
 from lie_ssl.methods.augment import (
@@ -25,7 +26,6 @@ from lie_ssl.methods.augment import (
     vicreg,
 )
 from lie_ssl.methods.draws import Draws
-from lie_ssl.torchvision_cure import import_torchvision
 
 import_torchvision()
 from torchvision.transforms.v2 import functional  # noqa: E402

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lie_ssl.methods.draws import Draws, number
+from lie_ssl.methods.draws import Draws, derive_seed
 
 
 @given(st.integers(0, 2**40), st.integers(0, 10**6), st.integers(1, 40), st.data())
@@ -69,8 +69,8 @@ def test_moments() -> None:
 
 def test_numbers_do_not_run_together() -> None:
     """(1, 23) is not (12, 3), and a seed fits what torch takes."""
-    assert number(1, 23) != number(12, 3)
-    assert number("ab", "c") != number("a", "bc")
-    seeds = {number(i, "step", j) for i in range(50) for j in range(50)}
+    assert derive_seed(1, 23) != derive_seed(12, 3)
+    assert derive_seed("ab", "c") != derive_seed("a", "bc")
+    seeds = {derive_seed(i, "step", j) for i in range(50) for j in range(50)}
     assert len(seeds) == 2500
     assert all(0 <= s < 2**63 for s in seeds)

@@ -13,9 +13,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from lie_ssl._torchvision_compat import import_torchvision
 from lie_ssl.errors import UserError
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
-from lie_ssl.torchvision_cure import import_torchvision
 
 import_torchvision()
 import timm  # noqa: E402  (after the cure)

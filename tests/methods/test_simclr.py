@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from lie_ssl.contrast.gather import JoinedBatch
 from lie_ssl.errors import UserError
-from lie_ssl.lie.gather import JoinedBatch
 from lie_ssl.methods.augment import augment
 from lie_ssl.methods.draws import Draws
 from lie_ssl.methods.simclr import SimCLR, SimCLRConfig, nt_xent

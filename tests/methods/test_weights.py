@@ -15,12 +15,12 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from lie_ssl._torchvision_compat import import_torchvision
 from lie_ssl.errors import UserError
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.layouts import CLIP, HALF, IMAGENET
 from lie_ssl.methods.packaged import packaged_weights
 from lie_ssl.methods.weights import load_weights, read_weights, save_weights
-from lie_ssl.torchvision_cure import import_torchvision
 
 State = dict[str, Tensor]
 torchvision = import_torchvision()

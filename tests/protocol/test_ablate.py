@@ -78,10 +78,10 @@ def test_a_whole_ablation_goes_on_where_it_was_killed(
     monkeypatch.setitem(ABLATIONS, "same", lambda config: config)
     whole = ablate.train_and_evaluate
 
-    def killed(config: object, evaluation: object, run: Path, watcher: object) -> object:
+    def killed(config: object, evaluation: object, run: Path, reporter: object) -> object:
         if run.name.startswith("mlp"):
             raise KeyboardInterrupt
-        return whole(config, evaluation, run, watcher)  # type: ignore[arg-type]
+        return whole(config, evaluation, run, reporter)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ablate, "train_and_evaluate", killed)
     with pytest.raises(SystemExit) as stop:

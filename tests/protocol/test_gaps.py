@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 import torch
 
+from lie_ssl._torchvision_compat import import_torchvision
 from lie_ssl.cli import main
 from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.methods import encoders
 from lie_ssl.methods.packaged import PACKAGES
 from lie_ssl.recipes.gaps import FROM_PACKAGE, published
 from lie_ssl.report.models import model_gaps
-from lie_ssl.torchvision_cure import import_torchvision
 from tests.conftest import tiny_config
 
 torchvision = import_torchvision()

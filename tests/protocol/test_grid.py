@@ -12,10 +12,10 @@ import pytest
 from torch import distributed as dist
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.lock import try_lock
 from lie_ssl.protocol import grid
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
 from lie_ssl.protocol.grid import TABLES, UNIT_KEYS, Recipe, Unit, done_units, run_units
+from lie_ssl.storage.locks import try_lock
 from lie_ssl.training.config import PretrainConfig
 from tests.conftest import tiny_config
 from tests.gloo import run_in_processes
@@ -35,7 +35,7 @@ class Worker:
         self.seconds, self.fails = seconds, fails
         self.done: list[str] = []
 
-    def __call__(self, config: PretrainConfig, evaluation: EvaluateConfig, run: Path, watcher: Any) -> Results:
+    def __call__(self, config: PretrainConfig, evaluation: EvaluateConfig, run: Path, reporter: Any) -> Results:
         self.done.append(run.name)
         time.sleep(self.seconds)
         if run.name == self.fails:
@@ -105,10 +105,10 @@ def test_the_unit_of_a_process_that_was_killed_is_taken_over(tmp_path: Path) -> 
     lock.__enter__()
 
     class Killing(Worker):
-        def __call__(self, config: PretrainConfig, evaluation: EvaluateConfig, run: Path, watcher: Any) -> Results:
+        def __call__(self, config: PretrainConfig, evaluation: EvaluateConfig, run: Path, reporter: Any) -> Results:
             if run.name == "mae_literal_2":  # the last one
                 lock.__exit__(None, None, None)
-            return super().__call__(config, evaluation, run, watcher)
+            return super().__call__(config, evaluation, run, reporter)
 
     worker = Killing()
     work(tmp_path, recipe, worker)
@@ -150,13 +150,13 @@ def test_units_start_from_the_first_run(tmp_path: Path, monkeypatch: pytest.Monk
     recipe = replace(tiny_recipe(), first=tiny_run(Path(), "mae", "base", seed=5))
     assert recipe.hash_of(recipe.units[0]) != tiny_recipe().hash_of(recipe.units[0])
     trained: list[tuple[str, int]] = []
-    monkeypatch.setattr(grid, "pretrain", lambda config, out, watcher: trained.append((out.name, config.seed)))
+    monkeypatch.setattr(grid, "pretrain", lambda config, out, reporter: trained.append((out.name, config.seed)))
     starts: list[str] = []
 
     class Starts(Worker):
-        def __call__(self, config: PretrainConfig, evaluation: EvaluateConfig, run: Path, watcher: Any) -> Results:
+        def __call__(self, config: PretrainConfig, evaluation: EvaluateConfig, run: Path, reporter: Any) -> Results:
             starts.append(config.start)
-            return super().__call__(config, evaluation, run, watcher)
+            return super().__call__(config, evaluation, run, reporter)
 
     assert work(tmp_path, recipe, Starts())[1] == []
     assert trained == [("first", 5)]  # once, before the units

@@ -21,7 +21,7 @@ from lie_ssl.protocol.grid import Recipe, Unit, chosen_units, done_units
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.reproduce import compare
 from lie_ssl.protocol.results import ACCURACY_KEYS, evaluate_run
-from lie_ssl.recipes.grids import GRIDS, long, small, with_option
+from lie_ssl.recipes.grids import GRIDS, long_recipe, small_recipe, with_option
 from lie_ssl.training.pretrain import pretrain
 from tests.conftest import tiny_config
 from tests.refusals import refusal
@@ -125,7 +125,7 @@ def test_flags_that_would_be_ignored(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_the_small_recipe() -> None:
-    recipe = small()
+    recipe = small_recipe()
     names = [u.name for u in recipe.units]
     assert len(names) == len(set(names)) == 45
     assert names[:6] == [f"mae/{arm}/0" for arm in ("base", "frames", "literal", "lie", "lie_off")] + ["vicreg/base/0"]
@@ -135,17 +135,17 @@ def test_the_small_recipe() -> None:
     assert all(o in ((1,), (2,)) for o in options.values())
     hashes = [recipe.hash_of(u) for u in recipe.units]
     assert len(set(hashes)) == 45
-    assert hashes == [small().hash_of(u) for u in small().units]
+    assert hashes == [small_recipe().hash_of(u) for u in small_recipe().units]
     assert all(h.startswith("small-") for h in hashes)
     assert replace(recipe, data=replace(recipe.data, seed=7)).hash_of(recipe.units[0]) != hashes[0]
 
 
 def test_the_long_recipe() -> None:
     """The small one's MAE in every setting but the steps, and Option 2 beside Option 1 where a group moves a part."""
-    short = {u.name: u for u in small().units}
+    short = {u.name: u for u in small_recipe().units}
     names = [name for name in short if name.startswith("mae/") and "literal" not in name]
-    assert [u.name for u in long().units] == names
-    for unit in long().units:
+    assert [u.name for u in long_recipe().units] == names
+    for unit in long_recipe().units:
         twin = short[unit.name]
         assert unit.pretraining.optim.steps == 4 * twin.pretraining.optim.steps
         assert replace(unit.pretraining, optim=twin.pretraining.optim) == twin.pretraining
@@ -154,7 +154,7 @@ def test_the_long_recipe() -> None:
 
 
 def test_only() -> None:
-    recipe = small()
+    recipe = small_recipe()
     assert {u.words[:2] for u in chosen_units(recipe, ["mae/lie", "simclr/base"])} == {
         ("mae", "lie"),
         ("simclr", "base"),
@@ -183,10 +183,10 @@ def test_a_recipe_is_killed_and_gone_on_with(
     command = ["reproduce", "tiny", "--data", str(tiny.folder)]
     whole = grid.train_and_evaluate
 
-    def killed(config: Any, evaluation: Any, run: Path, watcher: Any) -> Any:
+    def killed(config: Any, evaluation: Any, run: Path, reporter: Any) -> Any:
         if "literal" in run.name:
             raise KeyboardInterrupt
-        return whole(config, evaluation, run, watcher)
+        return whole(config, evaluation, run, reporter)
 
     monkeypatch.setattr(grid, "train_and_evaluate", killed)
     with pytest.raises(SystemExit) as stop:

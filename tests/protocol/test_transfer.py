@@ -23,7 +23,7 @@ from lie_ssl.frames.listing import open_tree
 from lie_ssl.frames.photoset import PhotoSet, TurnedPhotos, turned
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.studies import PhotoTransfer
-from lie_ssl.protocol.transfer import badness, check_distinct, parts_of, transfer, transfer_run
+from lie_ssl.protocol.transfer import check_distinct, parts_of, selection_score, transfer, transfer_run
 from lie_ssl.training.folder import read_run_card, write_run_card
 from lie_ssl.training.loading import load
 from lie_ssl.training.pretrain import pretrain
@@ -264,11 +264,11 @@ def test_the_loss_is_that_of_all_rows(run: Path, tmp_path: Path) -> None:
     with torch.no_grad():
         logits = model.eval()(torch.from_numpy(photos.read(rows)).permute(0, 3, 1, 2) / 255)
     labels = torch.from_numpy(photos.labels[rows])
-    assert badness(model, photos, rows, "loss") == pytest.approx(
+    assert selection_score(model, photos, rows, "loss") == pytest.approx(
         float(torch.nn.functional.cross_entropy(logits, labels)), rel=1e-5
     )
     share = float((logits.argmax(1) == labels).double().mean())
-    assert badness(model, photos, rows, "accuracy") == pytest.approx(-share)
+    assert selection_score(model, photos, rows, "accuracy") == pytest.approx(-share)
 
 
 def test_turned_photographs_are_the_same_for_everybody(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from lie_ssl.report.findings import plain_sentences
 from lie_ssl.report.formats import to_markdown
-from lie_ssl.report.gathering import Material
+from lie_ssl.report.gathering import ReportData
 from lie_ssl.report.headline import (
     ablation_operator,
     headline_accuracy,
@@ -77,12 +77,12 @@ def test_gains_in_a_table() -> None:
 def test_three_plain_sentences() -> None:
     equivariance = long_tables.equivariance().assign(candidates=30)
     empty = pd.DataFrame()
-    material = Material(long_tables.accuracy(ARMS[:3], seeds=(0,)), empty, equivariance, empty, (), ())
-    known, unknown, operator = plain_sentences(material)
+    report = ReportData(long_tables.accuracy(ARMS[:3], seeds=(0,)), empty, equivariance, empty, (), ())
+    known, unknown, operator = plain_sentences(report)
     assert "in one pose only" in known
     assert "in 64.0 % and 59.0 % of frames by MAE Lie; in 60.0 % and 55.0 % of frames by MAE Frames" in known
     assert known.endswith("in 54.0 % and 49.0 % of frames by MAE.")
     assert "in 54.0 % and 49.0 % of frames by MAE Lie" in unknown
     assert "among 30 at first place in 60 % of cases (mean reciprocal rank 0.80; 0.20 if it is not moved" in operator
-    without = Material(material.accuracy, empty, equivariance[equivariance["arm"] == "base"], empty, (), ())
+    without = ReportData(report.accuracy, empty, equivariance[equivariance["arm"] == "base"], empty, (), ())
     assert len(plain_sentences(without)) == 2

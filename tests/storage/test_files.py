@@ -11,8 +11,8 @@ import pytest
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.frames.figures import draw_figures
-from lie_ssl.frames.lock import folder_lock
 from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.locks import folder_lock
 
 
 def test_a_link_under_the_final_name_is_replaced(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from lie_ssl._torchvision_compat import import_torchvision
 from lie_ssl.errors import UserError
-from lie_ssl.torchvision_cure import import_torchvision
 from lie_ssl.training.batchnorm import SyncBatchNorm, SyncBatchNormAct, convert_batchnorm
 from tests.gloo import run_in_processes
 

@@ -7,25 +7,25 @@ from dataclasses import replace
 import pytest
 
 from lie_ssl.errors import UserError
-from lie_ssl.recipes.pretrain import small
-from lie_ssl.training.bf16 import PRODUCT, REMEDY, comes_to_its_end, cpu_has_bf16
+from lie_ssl.recipes.pretrain import small_run
+from lie_ssl.training.bf16 import PRODUCT, REMEDY, cpu_has_bf16, runs_cleanly
 from lie_ssl.training.pretrain import choose_device
 
 
 def test_a_product_without_the_refused_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
     name, _, value = REMEDY.partition("=")
     monkeypatch.setenv(name, value)
-    assert comes_to_its_end(PRODUCT)
+    assert runs_cleanly(PRODUCT)
     cpu_has_bf16.cache_clear()
     assert cpu_has_bf16()
 
 
 def test_a_process_that_is_ended_from_outside_does_not_come_to_its_end() -> None:
-    assert not comes_to_its_end("import os, signal; os.kill(os.getpid(), signal.SIGILL)")
+    assert not runs_cleanly("import os, signal; os.kill(os.getpid(), signal.SIGILL)")
 
 
 def test_a_refusal_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = replace(small("mae", "base"), precision="bf16", device="cpu")
+    config = replace(small_run("mae", "base"), precision="bf16", device="cpu")
     monkeypatch.setattr("lie_ssl.training.pretrain.cpu_has_bf16", lambda: True)
     assert choose_device(config) == "cpu"
     monkeypatch.setattr("lie_ssl.training.pretrain.cpu_has_bf16", lambda: False)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from lie_ssl.errors import UserError
-from lie_ssl.plain import to_plain
-from lie_ssl.recipes.pretrain import ARMS, PRETRAIN_RECIPES, PUBLISHED, pretrain_recipe, short
+from lie_ssl.recipes.pretrain import ARMS, PRETRAIN_RECIPES, PUBLISHED, pretrain_recipe, short_run
+from lie_ssl.serialization import to_plain
 from lie_ssl.training.config import LogConfig, OptimConfig, PretrainConfig, load_config, read_config
 from lie_ssl.training.folder import difference, write_config
 from tests.training.tiny_runs import changed
@@ -68,7 +68,7 @@ def test_all_recipes_differ() -> None:
 def test_the_loss_of_mae_weighs_more_beside_a_contrast_unless_steps_are_few() -> None:
     weights = {arm: pretrain_recipe("small", "mae", arm).objective.ssl for arm in ARMS}
     assert weights == {"base": 1.0, "frames": 20.0, "literal": 20.0, "lie": 20.0, "lie_off": 20.0}
-    few = short("mae", "lie", 500)
+    few = short_run("mae", "lie", 500)
     assert (few.objective.ssl, few.optim.steps) == (1.0, 500)
 
 

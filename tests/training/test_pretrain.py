@@ -15,10 +15,11 @@ from torch import Tensor, nn
 
 from lie_ssl.cli import main
 from lie_ssl.errors import UserError
-from lie_ssl.frames import FrameSet, lock, make_frames
+from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.storage import locks
 from lie_ssl.training import module
 from lie_ssl.training.config import OptimConfig, PretrainConfig, kinds_of
 from lie_ssl.training.coordinates import read_coordinates
@@ -119,14 +120,14 @@ class Weights(Notes):
 def test_a_skipped_step_changes_nothing(tiny: FrameSet, tmp_path: Path, what: str, accumulate: int, at: int) -> None:
     """With two batches a step the first of them is the bad one, and the buffers of both are taken back."""
     out = tmp_path / "run"
-    watcher = Weights(out)
-    pretrain(breaking(tiny, at=at, what=what, on_nan="skip", optim__accumulate=accumulate), out, watcher)
-    assert sorted(watcher.saved) == [1, 2, 3, 4]
-    assert any("running_mean" in name for name in watcher.saved[1]["weights"])
-    assert differences(watcher.saved[2]["weights"], watcher.saved[3]["weights"]) == []
-    state = [watcher.saved[step]["optimiser"][0]["state"] for step in (2, 3)]
+    reporter = Weights(out)
+    pretrain(breaking(tiny, at=at, what=what, on_nan="skip", optim__accumulate=accumulate), out, reporter)
+    assert sorted(reporter.saved) == [1, 2, 3, 4]
+    assert any("running_mean" in name for name in reporter.saved[1]["weights"])
+    assert differences(reporter.saved[2]["weights"], reporter.saved[3]["weights"]) == []
+    state = [reporter.saved[step]["optimiser"][0]["state"] for step in (2, 3)]
     assert differences(*state) == []
-    assert differences(watcher.saved[3]["weights"], watcher.saved[4]["weights"]) != []
+    assert differences(reporter.saved[3]["weights"], reporter.saved[4]["weights"]) != []
     assert all(
         bool(torch.isfinite(v).all()) for v in load(out, trust=[f"{THIS}:Breaking"]).encoder.state_dict().values()
     )
@@ -224,9 +225,9 @@ def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 
 def test_a_finished_run_says_so_and_stays_as_it_is(tiny: FrameSet, finished: Path) -> None:
-    before, watcher = contents(finished), Notes()
-    pretrain(tiny_run(tiny, arm="base", log__every=3), finished, watcher)
-    assert watcher.said == [f"{finished} is finished"]
+    before, reporter = contents(finished), Notes()
+    pretrain(tiny_run(tiny, arm="base", log__every=3), finished, reporter)
+    assert reporter.said == [f"{finished} is finished"]
     assert contents(finished) == before
 
 
@@ -259,7 +260,7 @@ def held(tmp_path: Path) -> Iterator[Path]:
     """A folder that another process writes to."""
     code = (
         "import runpy, sys; from pathlib import Path\n"
-        f"with runpy.run_path({lock.__file__!r})['folder_lock'](Path(sys.argv[1])): print('held', flush=True); input()"
+        f"with runpy.run_path({locks.__file__!r})['folder_lock'](Path(sys.argv[1])): print('held', flush=True); input()"
     )
     out = tmp_path / "run"
     out.mkdir()

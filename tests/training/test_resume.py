@@ -16,9 +16,9 @@ from lie_ssl.cli import main
 from lie_ssl.commands.pretrain import Bar
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.frames.lock import folder_lock
 from lie_ssl.methods.encoders import EncoderConfig, create_encoder
 from lie_ssl.methods.weights import save_weights
+from lie_ssl.storage.locks import folder_lock
 from lie_ssl.training.checkpoints import WholeCheckpoints, read_checkpoint
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.coordinates import read_coordinates

@@ -57,7 +57,7 @@ class StopError(Exception):
 
 
 class Notes:
-    """A watcher that keeps what it is told, and ends the run after a step if it is asked to."""
+    """A reporter that keeps what it is told, and ends the run after a step if it is asked to."""
 
     def __init__(self, stop: int = 0) -> None:
         self.stop = stop

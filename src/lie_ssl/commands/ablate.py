@@ -10,7 +10,7 @@ import pandas as pd
 import tyro
 
 from lie_ssl.commands.parsing import call
-from lie_ssl.commands.pretrain import Bar, taken
+from lie_ssl.commands.pretrain import Bar, pop_flag
 from lie_ssl.errors import UserError
 from lie_ssl.protocol.ablate import FULL, TABLE
 from lie_ssl.protocol.ablate import ablate as run
@@ -30,7 +30,7 @@ def ablate(arguments: list[str]) -> None:
 
     Example: lie-ssl ablate mae --data data/small --out runs/ablation --only no_euclidean mlp
     """
-    recipe, rest = taken(arguments, "--recipe", "small")
+    recipe, rest = pop_flag(arguments, "--recipe", "small")
     if not rest or rest[0] in ("-h", "--help"):
         print(usage())
         sys.exit(0)

@@ -25,7 +25,7 @@ def demo(out: Path = Path("demo")) -> None:
     from lie_ssl.frames import FrameSet
     from lie_ssl.frames.figures import draw_figures
     from lie_ssl.protocol.grid import run_units
-    from lie_ssl.recipes.demo import demo as demo_recipe
+    from lie_ssl.recipes.demo import demo_recipe
     from lie_ssl.report.findings import plain_sentences
     from lie_ssl.report.formats import to_rich
     from lie_ssl.report.gathering import gather

@@ -93,10 +93,10 @@ def _bf16() -> str:
 
 
 def _torchvision() -> str:
-    from lie_ssl.torchvision_cure import import_torchvision, is_cured
+    from lie_ssl._torchvision_compat import import_torchvision, is_cured
 
     version = import_torchvision().__version__
-    return f"{version}, made to fit this build of torch by lie_ssl.torchvision_cure" if is_cured() else version
+    return f"{version}, made to fit this build of torch by lie_ssl._torchvision_compat" if is_cured() else version
 
 
 def _numba() -> str:

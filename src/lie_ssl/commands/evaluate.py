@@ -8,7 +8,7 @@ from typing import Annotated
 import tyro
 
 from lie_ssl.commands.parsing import Trust, call, say
-from lie_ssl.commands.pretrain import taken
+from lie_ssl.commands.pretrain import pop_flag
 from lie_ssl.errors import UserError
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
@@ -30,7 +30,7 @@ Example: lie-ssl evaluate --encoder.name resnet50 --encoder.weights timm --data 
 
 def evaluate(arguments: list[str]) -> None:
     """Reads what decides about the flags, then the flags."""
-    recipe, rest = taken(arguments, "--recipe", "small")
+    recipe, rest = pop_flag(arguments, "--recipe", "small")
     word = rest.pop(0) if rest and not rest[0].startswith("-") else ""
     if any(a.startswith("--encoder.") for a in rest):
         if word:

@@ -17,10 +17,10 @@ from lie_ssl.frames.make import Progress, make_frames
 from lie_ssl.frames.splits import assign
 from lie_ssl.frames.video import UNLABELLED
 from lie_ssl.objects.textures import printable
-from lie_ssl.recipes.data import DATA_RECIPES, demo, paper, small
+from lie_ssl.recipes.data import DATA_RECIPES, demo_data, paper_data, small_data
 
 
-def make_demo(out: Path, config: DataConfig = demo(), workers: int = 0, strict: bool = False) -> None:  # noqa: B008
+def make_demo(out: Path, config: DataConfig = demo_data(), workers: int = 0, strict: bool = False) -> None:  # noqa: B008
     """Makes a data set of all 52 procedural classes in seconds.
 
     Example: lie-ssl data make demo --out data/demo
@@ -34,7 +34,7 @@ def make_demo(out: Path, config: DataConfig = demo(), workers: int = 0, strict: 
     run("demo", config, out, workers, strict)
 
 
-def make_small(out: Path, config: DataConfig = small(), workers: int = 0, strict: bool = False) -> None:  # noqa: B008
+def make_small(out: Path, config: DataConfig = small_data(), workers: int = 0, strict: bool = False) -> None:  # noqa: B008
     """Makes a data set for work on a CPU in minutes.
 
     Example: lie-ssl data make small --out data/small --classes car chair mug --instances 40
@@ -48,7 +48,7 @@ def make_small(out: Path, config: DataConfig = small(), workers: int = 0, strict
     run("small", config, out, workers, strict)
 
 
-def make_paper(out: Path, config: DataConfig = paper(), workers: int = 0, strict: bool = False) -> None:  # noqa: B008
+def make_paper(out: Path, config: DataConfig = paper_data(), workers: int = 0, strict: bool = False) -> None:  # noqa: B008
     """Makes a data set of the paper's size: 52 classes x 50 instances x 180 poses at 224 pixels.
 
     Example: lie-ssl data make paper --out data/shapenet --source folder --path ~/ShapeNetCore.v2

@@ -29,8 +29,8 @@ def pretrain(arguments: list[str]) -> None:
 
     Example: lie-ssl pretrain mae lie --data data/small --out runs/mae_lie
     """
-    recipe, rest = taken(arguments, "--recipe", "small")
-    file, rest = taken(rest, "--config", "")
+    recipe, rest = pop_flag(arguments, "--recipe", "small")
+    file, rest = pop_flag(rest, "--config", "")
     trust, rest = popped(rest, "--trust")
     words: list[str] = []
     while rest and not rest[0].startswith("-") and len(words) < 2:
@@ -119,7 +119,7 @@ class Bar:
             self._bar.console.print(shown(text), highlight=False, soft_wrap=True, markup=False)
 
 
-def taken(arguments: list[str], flag: str, default: str) -> tuple[str, list[str]]:
+def pop_flag(arguments: list[str], flag: str, default: str) -> tuple[str, list[str]]:
     """The value of a flag that decides about the others, and the arguments without it."""
     values, rest = popped(arguments, flag)
     if len(values) > 1:

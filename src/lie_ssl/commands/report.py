@@ -41,25 +41,25 @@ def report(
     from lie_ssl.report.tables import accuracy_tables, all_tables
     from lie_ssl.storage.tables import write_table
 
-    material = gather(sources)
+    gathered = gather(sources)
     console = Console()
-    if len(material.accuracy):
-        for table in accuracy_tables(material.accuracy):
+    if len(gathered.accuracy):
+        for table in accuracy_tables(gathered.accuracy):
             console.print(to_rich(table))
-    for sentence in (*findings(material), *material.notes):
+    for sentence in (*findings(gathered), *gathered.notes):
         say(sentence)
-    write_page(material, out, data, trust)
+    write_page(gathered, out, data, trust)
     print(f"wrote {out}")
     if files is not None:
         from lie_ssl.report.figures import draw_figures
 
-        tables = all_tables(material.accuracy, material.equivariance, material.ablation)
-        tables += headline_tables(material.accuracy, material.equivariance)
-        tables += ablation_operator(material.ablation_equivariance)
+        tables = all_tables(gathered.accuracy, gathered.equivariance, gathered.ablation)
+        tables += headline_tables(gathered.accuracy, gathered.equivariance)
+        tables += ablation_operator(gathered.ablation_equivariance)
         written = write_tables(tables, files / "tables")
-        if material.evaluated:  # collected tables have their rows in one place already
-            written += write_rows(material, files / "rows")
-        if len(gains := operator_gain(material.accuracy)):
+        if gathered.evaluated:  # collected tables have their rows in one place already
+            written += write_rows(gathered, files / "rows")
+        if len(gains := operator_gain(gathered.accuracy)):
             write_table(files / "tables" / "gains.csv", gains)
-        written += draw_figures(material.accuracy, material.curve, files / "figures")
+        written += draw_figures(gathered.accuracy, gathered.curve, files / "figures")
         print(f"wrote {len(written)} files into {files}")

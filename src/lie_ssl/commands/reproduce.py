@@ -16,14 +16,14 @@ from lie_ssl.commands.make import run as make_data
 from lie_ssl.commands.parsing import Trust
 from lie_ssl.commands.pretrain import Bar
 from lie_ssl.errors import UserError
-from lie_ssl.frames.card import CARD
 from lie_ssl.methods.weights import weight_path
-from lie_ssl.plain import suggestion
 from lie_ssl.protocol.grid import CARDS, Recipe, chosen_units, done_units, run_units
 from lie_ssl.protocol.reproduce import recorded, reproduce_card
 from lie_ssl.protocol.unit import EVALUATION, duration
 from lie_ssl.recipes.grids import GRIDS, PAPER, from_weights
 from lie_ssl.recipes.paper import GAPS, TRANSFERS
+from lie_ssl.serialization import suggestion
+from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.paths import inside
 
 if TYPE_CHECKING:

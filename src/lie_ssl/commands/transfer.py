@@ -8,7 +8,7 @@ from typing import Annotated
 import tyro
 
 from lie_ssl.commands.parsing import Trust, call, say
-from lie_ssl.commands.pretrain import taken
+from lie_ssl.commands.pretrain import pop_flag
 from lie_ssl.errors import UserError
 from lie_ssl.protocol.studies import PhotoTransfer
 from lie_ssl.recipes.transfer import transfer_recipe
@@ -28,7 +28,7 @@ Example: lie-ssl transfer runs/mae_lie --recipe paper/imagenet --photos ILSVRC -
 
 def transfer(arguments: list[str]) -> None:
     """Reads what decides about the flags, then the flags."""
-    recipe, rest = taken(arguments, "--recipe", "small")
+    recipe, rest = pop_flag(arguments, "--recipe", "small")
 
     def main(
         runs: Annotated[tuple[Path, ...], tyro.conf.Positional],

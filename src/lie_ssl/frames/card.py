@@ -16,12 +16,12 @@ from typing import Any
 
 import lie_ssl
 from lie_ssl.errors import UserError
-from lie_ssl.storage.cards import Kinds, check_fields, read_json
+from lie_ssl.storage.cards import CARD, Kinds, check_fields, read_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.paths import check_name
 
 FORMAT = 1
-CARD, INDEX = "card.json", "index.parquet"
+INDEX = "index.parquet"
 COUNTS = ("classes", "instances", "frames", "distinct_frames", "train", "validation", "test")
 FIELDS: dict[str, Kinds] = {
     "recipe": str, "config_hash": str, "source": str, "size": int, "channels": int, "versions": dict, "counts": dict,
@@ -35,12 +35,6 @@ def versions() -> dict[str, str]:
     return {"lie_ssl": lie_ssl.__version__, "python": platform.python_version()} | {
         p: metadata.version(p) for p in packages
     }
-
-
-def file_hash(path: Path) -> str:
-    """SHA-256 of a file, hex."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_card(folder: Path, card: dict[str, Any]) -> None:

@@ -11,8 +11,8 @@ from typing import Any, Literal, get_args
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.splits import check_shares
-from lie_ssl.plain import check_numbers
 from lie_ssl.render.view import RenderSettings
+from lie_ssl.serialization import check_numbers
 
 PoseKind = Literal["2d", "3d", "so3"]
 FrameKind = Literal[PoseKind, "time"]  # time for the frames of a clip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -12,12 +11,14 @@ from typing import Any
 import pandas as pd
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.card import CARD, INDEX, file_hash, versions, write_card
+from lie_ssl.frames.card import INDEX, versions, write_card
 from lie_ssl.frames.index import InstanceRows, build_index, write_index
-from lie_ssl.frames.lock import folder_lock
 from lie_ssl.objects.sources import Dropped
 from lie_ssl.objects.textures import printable
+from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.hashes import digest, file_hash
+from lie_ssl.storage.locks import folder_lock
 from lie_ssl.storage.tables import write_table
 
 RECIPE, LEFT_OUT = "recipe.json", "left_out.csv"
@@ -25,7 +26,7 @@ RECIPE, LEFT_OUT = "recipe.json", "left_out.csv"
 
 def config_hash(config: dict[str, Any]) -> str:
     """Twelve hex digits; equal for equal configs."""
-    return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:12]
+    return digest(config)
 
 
 def check_folder(folder: Path, config: dict[str, Any]) -> bool:

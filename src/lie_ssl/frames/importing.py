@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.card import file_hash
 from lie_ssl.frames.codec import encode
 from lie_ssl.frames.config import FrameKind
 from lie_ssl.frames.folder import RECIPE, check_folder, claimed, finish
@@ -25,8 +24,9 @@ from lie_ssl.frames.poses import Pose
 from lie_ssl.frames.shards import write_shard
 from lie_ssl.frames.splits import assign, assign_objects, check_shares
 from lie_ssl.objects.sources import Dropped
-from lie_ssl.plain import check_numbers
 from lie_ssl.render.view import RenderSettings, View, turn
+from lie_ssl.serialization import check_numbers
+from lie_ssl.storage.hashes import file_hash
 
 T = TypeVar("T")
 

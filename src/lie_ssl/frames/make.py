@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.card import file_hash
 from lie_ssl.frames.codec import encode
 from lie_ssl.frames.config import DataConfig, to_dict
 from lie_ssl.frames.folder import check_folder, claimed, finish
@@ -34,6 +33,7 @@ from lie_ssl.objects.shapes.registry import class_names
 from lie_ssl.objects.sources import Entry, Source
 from lie_ssl.render.renderer import render
 from lie_ssl.render.view import RenderSettings
+from lie_ssl.storage.hashes import file_hash
 from lie_ssl.storage.limits import check_memory, gigabytes
 
 Progress = Callable[[int, int], None]  # frames done, frames in all

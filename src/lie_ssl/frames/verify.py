@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lie_ssl.frames.card import CARD, card_hash, file_hash, read_card
+from lie_ssl.frames.card import card_hash, read_card
+from lie_ssl.storage.cards import CARD
+from lie_ssl.storage.hashes import file_hash
 from lie_ssl.storage.paths import inside
 
 

@@ -1,13 +1,13 @@
-"""The mathematics: exponential action, algebras, coordinates, operator, objective, diagnostics. Needs torch only."""
+"""The mathematics: exponential action, algebras, coordinates, operator, loss, diagnostics. Needs torch only."""
 
 from lie_ssl.lie.action import exp_action
 from lie_ssl.lie.algebras import ALGEBRAS, Algebra, make_algebra
 from lie_ssl.lie.coordinates import Coordinates
 from lie_ssl.lie.diagnostics import Diagnostics, diagnose
-from lie_ssl.lie.loss import FramesLoss, LieLoss, LieTerms
+from lie_ssl.lie.loss import LieLoss, LieTerms
 from lie_ssl.lie.operator import LieOperator
 
 __all__ = [
-    "ALGEBRAS", "Algebra", "Coordinates", "Diagnostics", "FramesLoss", "LieLoss", "LieOperator", "LieTerms", "diagnose",
+    "ALGEBRAS", "Algebra", "Coordinates", "Diagnostics", "LieLoss", "LieOperator", "LieTerms", "diagnose",
     "exp_action", "make_algebra",
 ]  # fmt: skip

@@ -12,9 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lie_ssl.lie.coordinates import check_device, check_embedding, check_weights
-from lie_ssl.lie.gather import JoinedBatch
-from lie_ssl.lie.heads import ProjectionHead
+from lie_ssl.contrast.checks import check_device, check_embedding
+from lie_ssl.contrast.gather import JoinedBatch
+from lie_ssl.contrast.heads import ProjectionHead
+from lie_ssl.contrast.info_nce import check_pairs, frames_info_nce, project
 from lie_ssl.lie.operator import LieOperator
 
 
@@ -105,10 +106,10 @@ class LieLoss(nn.Module):
         single = None if negatives is None else JoinedBatch.of(len(negatives), z.device)
         t = self.operator.infer(z, z_next, delta)
         active = self.operator.active(delta)
-        frame = self._frame(source, target, active, joined) if self.operator.centred else None
-        moved: Tensor = self.operator(source, t, frame)
+        affine = self._affine(source, target, active, joined) if self.operator.centred else None
+        moved: Tensor = self.operator(source, t, affine)
         lie = joined.mean(self._lie((source, target, moved), others, joined, single))
-        euclidean = joined.mean(self._euclidean(moved, target, active, frame))
+        euclidean = joined.mean(self._euclidean(moved, target, active, affine))
         coordinates = joined.mean(self._coordinates(t, delta))
         invariant = joined.mean(self._invariant((z, z_next), negatives, joined, single))
         w = self.weights
@@ -132,26 +133,26 @@ class LieLoss(nn.Module):
             start=joined.start, size=joined.rows, temperature=self.temperature, own_negative=self.own_negative,
         )  # fmt: skip
 
-    def _frame(
+    def _affine(
         self, source: Tensor, target: Tensor, active: Tensor, joined: JoinedBatch
     ) -> tuple[Tensor, Tensor] | None:  # fmt: skip
         """Centre and spread of the joined batch in training, which the operator then follows; else its own."""
         if not self.operator.training or joined.total == 0:
             return None
-        frame = self.operator.frame_of(*(joined.gather(x) for x in (source, target, active.to(source.dtype))))
-        self.operator.follow(*frame)
-        return frame
+        affine = self.operator.affine_of(*(joined.gather(x) for x in (source, target, active.to(source.dtype))))
+        self.operator.update_running_stats(*affine)
+        return affine
 
     def _euclidean(
-        self, moved: Tensor, target: Tensor, active: Tensor, frame: tuple[Tensor, Tensor] | None
+        self, moved: Tensor, target: Tensor, active: Tensor, affine: tuple[Tensor, Tensor] | None
     ) -> Tensor:  # fmt: skip
         """(B,)"""
         if not self.relative:
             return (target - moved).square().sum(dim=1)
         operator = self.operator
-        if frame is None and operator.centred:
-            frame = operator.centre.to(moved.dtype), operator.spread.to(moved.dtype)
-        x, y = (v[:, operator.fixed :] if frame is None else (v[:, operator.fixed :] - frame[0]) / frame[1]
+        if affine is None and operator.centred:
+            affine = operator.centre.to(moved.dtype), operator.spread.to(moved.dtype)
+        x, y = (v[:, operator.fixed :] if affine is None else (v[:, operator.fixed :] - affine[0]) / affine[1]
                 for v in (moved, target))  # fmt: skip
         errors = [
             (b - a).square().mean(dim=1) / 2 if even else relative_error(a, b)
@@ -175,53 +176,6 @@ class LieLoss(nn.Module):
         others = None if negatives is None else negatives[:, :u]
         parts = project(self.invariant_head, tuple(x[:, :u] for x in groups), others, joined, single)
         return frames_info_nce(*parts, start=joined.start, size=joined.rows, temperature=self.invariant_temperature)
-
-
-class FramesLoss(nn.Module):
-    """The control: a symmetric InfoNCE between the two frames of each instance, on all of the embedding.
-
-    The head and the negatives are those of :class:`LieLoss`, but for own z, which has no place here.
-    """
-
-    def __init__(self, dim: int, *, temperature: float = 1.0, batch_norm: bool = True) -> None:
-        super().__init__()
-        if temperature <= 0:
-            raise ValueError("temperatures must be above 0")
-        self.dim, self.temperature = dim, temperature
-        self.head = ProjectionHead(dim, batch_norm=batch_norm)
-
-    def forward(self, z: Tensor, z_next: Tensor, *, negatives: Tensor | None = None) -> Tensor:
-        """(B, M), (B, M) and (N, M) -> the mean over the batch (in a distributed run this process' share of it)."""
-        check_embedding("z", z, self.dim)
-        if z.shape != z_next.shape:
-            raise ValueError(f"z {tuple(z.shape)} and z_next {tuple(z_next.shape)} must be alike")
-        check_pairs(self.head, z, z_next, negatives)
-        joined = JoinedBatch.of(len(z), z.device)
-        single = None if negatives is None else JoinedBatch.of(len(negatives), z.device)
-        parts = project(self.head, (z, z_next), negatives, joined, single)
-        return joined.mean(frames_info_nce(*parts, start=joined.start, size=joined.rows, temperature=self.temperature))
-
-
-def check_pairs(head: nn.Module, z: Tensor, z_next: Tensor, negatives: Tensor | None) -> None:
-    """Refuses what the head cannot take, by shapes, dtypes and devices only."""
-    given = {"z": z, "z_next": z_next} if negatives is None else {"z": z, "z_next": z_next, "negatives": negatives}
-    for name, x in given.items():
-        check_embedding(name, x, z.shape[1])
-    check_weights(next(head.parameters()), given, "the projection head")
-
-
-def project(
-    head: nn.Module, groups: tuple[Tensor, ...], negatives: Tensor | None, joined: JoinedBatch,
-    single: JoinedBatch | None,
-) -> tuple[Tensor, ...]:  # fmt: skip
-    """Groups of (B, M), and (N, M) -> unit vectors of the joined batch, through the head all at once."""
-    everything = [joined.gather(x) for x in groups]
-    if negatives is not None and single is not None:
-        everything.append(single.gather(negatives))
-    if len(everything[0]) == 0:  # batch-norm cannot take statistics of nothing
-        return tuple(everything)
-    projected = functional.normalize(head(torch.cat(everything)), dim=1)
-    return projected.split([len(x) for x in everything])
 
 
 def relative_error(x: Tensor, y: Tensor) -> Tensor:
@@ -255,26 +209,3 @@ def lie_info_nce(
     if negatives is not None:
         scores.append(anchors @ negatives.T / temperature)
     return functional.cross_entropy(torch.cat(scores, dim=1), own, reduction="none")  # the moved embeddings come first
-
-
-def frames_info_nce(
-    first: Tensor, second: Tensor, negatives: Tensor | None = None, *, start: int = 0, size: int | None = None,
-    temperature: float = 1.0,
-) -> Tensor:  # fmt: skip
-    """Symmetric InfoNCE between the two frames of each instance, on unit vectors (T, P); for rows start to
-    start + size -> (size,).
-
-    Negatives are both frames of all other instances, and `negatives`; a frame is not compared with itself.
-    """
-    size = len(first) if size is None else size
-    rows = torch.arange(size, device=first.device)
-    own = rows + start
-    losses = []
-    for anchors, others in ((first, second), (second, first)):
-        local = anchors[start : start + size]
-        same = (local @ anchors.T / temperature).index_put((rows, own), local.new_tensor(-torch.inf))
-        scores = [local @ others.T / temperature, same]
-        if negatives is not None:
-            scores.append(local @ negatives.T / temperature)
-        losses.append(functional.cross_entropy(torch.cat(scores, dim=1), own, reduction="none"))
-    return (losses[0] + losses[1]) / 2

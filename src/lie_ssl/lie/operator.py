@@ -9,17 +9,10 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
+from lie_ssl.contrast.checks import check_device, check_embedding, check_float, check_real, check_weights
 from lie_ssl.lie.algebras import make_algebra
 from lie_ssl.lie.algebras.commuting import Commuting
-from lie_ssl.lie.coordinates import (
-    Coordinates,
-    Sees,
-    check_device,
-    check_embedding,
-    check_float,
-    check_real,
-    check_weights,
-)
+from lie_ssl.lie.coordinates import Coordinates, Sees
 from lie_ssl.lie.mlp_action import MlpAction
 
 AlgebraName = Literal["general", "skew", "commuting", "low_rank", "block"]
@@ -178,24 +171,24 @@ class LieOperator(nn.Module):
         check_real("delta", delta)
         return deltas
 
-    def forward(self, z: Tensor, t: Tensor, frame: tuple[Tensor, Tensor] | None = None) -> Tensor:
+    def forward(self, z: Tensor, t: Tensor, affine: tuple[Tensor, Tensor] | None = None) -> Tensor:
         """(B, M), (B, D) -> exp(sum_k t_k L_k) z, or what stands in for it; a centred operator acts about its centre
         and spread, or about those given (moved dimensions,)."""
         self._check(z, t)
         if self.action == "identity":
             return z
         v = z[:, self.fixed :]
-        if frame is None and self.centred:
-            frame = self.centre.to(z.dtype), self.spread.to(z.dtype)
-        if frame is not None:
-            v = (v - frame[0]) / frame[1]
+        if affine is None and self.centred:
+            affine = self.centre.to(z.dtype), self.spread.to(z.dtype)
+        if affine is not None:
+            v = (v - affine[0]) / affine[1]
         vs = v.split(self.shares, dim=1)
         ts = t.split(self.sizes, dim=1)
         movers = self.algebras if self.action == "exp" else self.mlps
         moved = [a.action(v, s) for a, v, s in zip(movers, vs, ts, strict=True)]  # type: ignore[operator]
-        if frame is None:
+        if affine is None:
             return torch.cat([z[:, : self.fixed], *moved], dim=1)
-        return torch.cat([z[:, : self.fixed], torch.cat(moved, dim=1) * frame[1] + frame[0]], dim=1)
+        return torch.cat([z[:, : self.fixed], torch.cat(moved, dim=1) * affine[1] + affine[0]], dim=1)
 
     def _check(self, z: Tensor, t: Tensor) -> None:
         if z.ndim != 2 or z.shape[1] != self.dim or t.shape != (z.shape[0], self.n_generators):
@@ -215,7 +208,7 @@ class LieOperator(nn.Module):
         if isinstance(mover, MlpAction) or (isinstance(mover, Commuting) and torch.float64 in (z.dtype, weight.dtype)):
             check_weights(weight, {"z": z}, "the operator")
 
-    def frame_of(self, z: Tensor, z_next: Tensor, active: Tensor) -> tuple[Tensor, Tensor]:
+    def affine_of(self, z: Tensor, z_next: Tensor, active: Tensor) -> tuple[Tensor, Tensor]:
         """(B, M), (B, M), (B, S) -> centre and spread (moved dimensions,) of both frames, for each share over the pairs
         that it concerns; of a share without any they are the kept ones."""
         weights = active.to(z.dtype)
@@ -238,13 +231,13 @@ class LieOperator(nn.Module):
 
     @torch.no_grad()
     def calibrate(self, z: Tensor, z_next: Tensor, delta: Tensor) -> None:
-        """Sets centre and spread to those of the given pairs: exactly, where :meth:`follow` lags behind training."""
-        centre, spread = self.frame_of(z, z_next, self.active(delta))
+        """Sets centre and spread to those of the given pairs; running statistics lag behind training."""
+        centre, spread = self.affine_of(z, z_next, self.active(delta))
         self.centre.copy_(centre)
         self.spread.copy_(spread)
 
     @torch.no_grad()
-    def follow(self, centre: Tensor, spread: Tensor) -> None:
+    def update_running_stats(self, centre: Tensor, spread: Tensor) -> None:
         """Moves the kept centre and spread towards those of a batch: means of all at first, of about fifty later on."""
         self.centre_updates += 1
         for kept, new in ((self.centre, centre), (self.spread, spread)):

@@ -19,7 +19,7 @@ from torch import Tensor
 from lie_ssl.errors import UserError
 from lie_ssl.methods import colour
 from lie_ssl.methods.draws import Draws
-from lie_ssl.plain import check_numbers
+from lie_ssl.serialization import check_numbers
 
 RANGES = ("crop_scale", "crop_ratio", "blur_sigma")
 PROBABILITIES = ("flip", "jitter", "grey", "blur", "solarise")
@@ -118,7 +118,7 @@ def augment(images: Tensor, draws: Draws, config: AugmentConfig) -> Tensor:
     space = torch.empty(2, *result[:size].shape, device=images.device)
     for start in range(0, len(images), size):
         rows = slice(start, start + size)
-        follow(images[rows], Plan(*(x[rows] for x in plan)), result[rows], space)
+        apply_plan(images[rows], Plan(*(x[rows] for x in plan)), result[rows], space)
     return result
 
 
@@ -177,7 +177,7 @@ def between(ends: tuple[float, float], u: Tensor) -> Tensor:
     return ends[0] + u * (ends[1] - ends[0])
 
 
-def follow(images: Tensor, plan: Plan, result: Tensor, space: Tensor) -> None:
+def apply_plan(images: Tensor, plan: Plan, result: Tensor, space: Tensor) -> None:
     """Carries a plan out: (B, C, H, W) -> result (B, C, H, W). `space` as in `resized_crop`.
 
     The rows, the numbers and the kernels of the blur move to the pictures' device, in one piece each.

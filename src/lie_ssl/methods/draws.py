@@ -52,10 +52,10 @@ class Draws:
         return slice(self.start, self.start + self.rows)
 
     def _generator(self, name: str) -> torch.Generator:
-        return torch.Generator().manual_seed(number(self.seed, self.batch, self.prefix + name))
+        return torch.Generator().manual_seed(derive_seed(self.seed, self.batch, self.prefix + name))
 
 
-def number(*parts: int | str) -> int:
+def derive_seed(*parts: int | str) -> int:
     """A seed of 63 bits from any few numbers and words."""
     text = "\x1f".join(str(p) for p in parts)
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) >> 1

@@ -20,14 +20,14 @@ from urllib.request import urlopen
 import torch
 from torch import Tensor, nn
 
+from lie_ssl._torchvision_compat import import_torchvision
 from lie_ssl.errors import UserError
 from lie_ssl.methods.layouts import AUTO, HALF, LAYOUTS, LIE_SSL, Normalisation
 from lie_ssl.methods.minis import MINIS
 from lie_ssl.methods.weights import WeightFile, WeightReport, apply_weights, full_report, read_weights, weight_path
-from lie_ssl.plain import check_numbers
+from lie_ssl.serialization import check_numbers
 from lie_ssl.storage.limits import check_memory
 from lie_ssl.storage.trust import is_import_path
-from lie_ssl.torchvision_cure import import_torchvision
 
 if TYPE_CHECKING:
     from timm.models.vision_transformer import VisionTransformer

@@ -17,7 +17,7 @@ from lie_ssl.methods.augment import AugmentConfig, augment, none
 from lie_ssl.methods.draws import Draws
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.method import Method, MethodConfig, SSLOutput
-from lie_ssl.plain import check_numbers
+from lie_ssl.serialization import check_numbers
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 from torch import nn
 
-from lie_ssl.torchvision_cure import import_torchvision
+from lie_ssl._torchvision_compat import import_torchvision
 
 if TYPE_CHECKING:
     from timm.models.resnet import ResNet

@@ -14,7 +14,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.lie.algebras import ALGEBRAS
 from lie_ssl.lie.coordinates import Sees
 from lie_ssl.lie.operator import Action, AlgebraName
-from lie_ssl.plain import check_numbers
+from lie_ssl.serialization import check_numbers
 
 View = Literal["clean", "ssl"]
 

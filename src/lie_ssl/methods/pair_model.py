@@ -13,8 +13,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from lie_ssl.contrast import FramesLoss
 from lie_ssl.errors import UserError
-from lie_ssl.lie import FramesLoss, LieLoss, LieOperator
+from lie_ssl.lie import LieLoss, LieOperator
 from lie_ssl.methods.draws import Draws
 from lie_ssl.methods.method import Method, SSLOutput
 from lie_ssl.methods.objective import ObjectiveConfig, OperatorConfig

@@ -9,7 +9,7 @@ from typing import Any
 from lie_ssl.errors import UserError
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.method import Method, MethodConfig
-from lie_ssl.plain import from_plain, suggestion
+from lie_ssl.serialization import from_plain, suggestion
 
 METHODS = {
     "mae": "lie_ssl.methods.mae:MAE",

@@ -13,14 +13,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from lie_ssl.contrast.gather import JoinedBatch
 from lie_ssl.errors import UserError
-from lie_ssl.lie.gather import JoinedBatch
 from lie_ssl.methods.augment import AugmentConfig, vicreg
 from lie_ssl.methods.draws import Draws
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.method import Method, MethodConfig, SSLOutput
 from lie_ssl.methods.views import two_views
-from lie_ssl.plain import check_numbers
+from lie_ssl.serialization import check_numbers
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ import pandas as pd
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.frames.lock import folder_lock
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
 from lie_ssl.protocol.results import EQUIVARIANCE_KEYS
 from lie_ssl.protocol.unit import Pace, train_and_evaluate, unit_digest
 from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.locks import folder_lock
 from lie_ssl.storage.tables import read_table, write_table
 from lie_ssl.training.config import PretrainConfig
-from lie_ssl.training.keeper import Watcher
+from lie_ssl.training.progress import ProgressReporter
 
 Change = Callable[[PretrainConfig], PretrainConfig]
 
@@ -48,7 +48,7 @@ class Variant:
 
 def ablate(
     full: PretrainConfig, changes: Mapping[str, Change], seeds: Sequence[int], evaluation: EvaluateConfig,
-    out: Path, watcher: Watcher,
+    out: Path, reporter: ProgressReporter,
 ) -> pd.DataFrame:  # fmt: skip
     """Trains and evaluates the full model and every variant with every seed; gives the table that is written.
 
@@ -56,26 +56,28 @@ def ablate(
     """
     if evaluation.options != (1,):
         raise UserError(f"an ablation is evaluated with Option 1 only, but options are {evaluation.options}")
-    variants = list(_variants(full, changes, seeds, evaluation, watcher))
+    variants = list(_variants(full, changes, seeds, evaluation, reporter))
     out.mkdir(parents=True, exist_ok=True)
     with folder_lock(out):
-        return _ablate(variants, evaluation, out, watcher)
+        return _ablate(variants, evaluation, out, reporter)
 
 
-def _ablate(variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, watcher: Watcher) -> pd.DataFrame:
+def _ablate(
+    variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, reporter: ProgressReporter
+) -> pd.DataFrame:
     sources = _sources(out, variants)
     accuracy, operator = ([read_table(out / name)] if sources else [] for name in (TABLE, OPERATOR))
     todo = [v for v in variants if v.key not in sources]
     if len(todo) < len(variants):
-        watcher.say(f"{len(variants) - len(todo)} of {len(variants)} are done already")
+        reporter.say(f"{len(variants) - len(todo)} of {len(variants)} are done already")
     pace = Pace(len(todo))
     for variant in todo:
         try:
-            results = _results(variant, variants, evaluation, out, watcher)
+            results = _results(variant, variants, evaluation, out, reporter)
         except (UserError, ValueError) as error:
             if variant.name == FULL:
                 raise UserError(f"the full model cannot run, so that nothing can be compared: {error}") from error
-            watcher.say(f"{variant.key} cannot run: {error}; {pace.step()}")
+            reporter.say(f"{variant.key} cannot run: {error}; {pace.step()}")
             continue
         rows = results.accuracy.assign(ablation=variant.name, drop=0.0)[COLUMNS]
         accuracy = [with_drops(pd.concat([*accuracy, rows], ignore_index=True))]
@@ -84,7 +86,7 @@ def _ablate(variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, 
         write_table(out / OPERATOR, operator[0])
         sources[variant.key] = variant.digest
         write_whole(out / SOURCES, [json.dumps(sources, indent=1).encode()])
-        watcher.say(f"{variant.key} is done: {pace.step()}")
+        reporter.say(f"{variant.key} is done: {pace.step()}")
     return accuracy[0]
 
 
@@ -105,7 +107,7 @@ def _operators(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def _variants(
     full: PretrainConfig, changes: Mapping[str, Change], seeds: Sequence[int], evaluation: EvaluateConfig,
-    watcher: Watcher,
+    reporter: ProgressReporter,
 ) -> Iterator[Variant]:  # fmt: skip
     """Seed by seed, the full model first."""
     data = str(FrameSet(full.data).card["card_hash"])
@@ -114,7 +116,7 @@ def _variants(
         try:
             made[name] = change(replace(full, arm=f"{full.arm}_{name}"))
         except UserError as error:
-            watcher.say(f"{name} cannot run: {error}")
+            reporter.say(f"{name} cannot run: {error}")
     for seed in seeds:
         for name, config in made.items():
             seeded = replace(config, seed=seed)
@@ -140,12 +142,12 @@ def _sources(out: Path, variants: Sequence[Variant]) -> dict[str, str]:
 
 
 def _results(
-    variant: Variant, variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, watcher: Watcher
+    variant: Variant, variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, reporter: ProgressReporter
 ) -> Results:
     """Those of the full model where the variant changes nothing, as with the algebra that it has already."""
     full = next(v for v in variants if v.name == FULL and v.config.seed == variant.config.seed)
     if replace(full.config, arm=variant.config.arm) == variant.config:
         variant = full
     run = out / "runs" / f"{variant.name}_{variant.config.seed}"
-    watcher.say(f"training and evaluating {run}")
-    return train_and_evaluate(variant.config, evaluation, run, watcher)
+    reporter.say(f"training and evaluating {run}")
+    return train_and_evaluate(variant.config, evaluation, run, reporter)

@@ -24,7 +24,6 @@ from lie_ssl.frames.pairs import Deltas, pose_kinds
 from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.features import knn_accuracy
-from lie_ssl.plain import check_numbers
 from lie_ssl.protocol.equivariance import Moves, Retrieval, draw_moves, leaks, retrieve
 from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.finetune import DivergedError, FinetuneConfig, finetune, predict
@@ -32,6 +31,7 @@ from lie_ssl.protocol.neighbours import NeighbourSampler
 from lie_ssl.protocol.pose import PoseRegression, regress_pose, relative_quaternions
 from lie_ssl.protocol.probe import Linear, Neighbours, Probe, ProbeConfig, choose
 from lie_ssl.protocol.settings import PROPORTIONS, SETTINGS, SSL_PROPORTION, Settings, check_proportions
+from lie_ssl.serialization import check_numbers
 
 Rows = NDArray[np.int64]
 Say = Callable[[str], None]
@@ -264,7 +264,7 @@ class Evaluation:
         index = self.frames.index
         frames = index[index["duplicate_of"].isna() & (index["pose"] == poses)]
         varies = self.settings.varies(frames, self.subject.seen)
-        known, validation = frames[varies], frames[frames.index.isin(self.settings.judges.index)]
+        known, validation = frames[varies], frames[frames.index.isin(self.settings.validation_frames.index)]
         # Where every class is one object, those seen in one pose are the unknown ones to the operator.
         new = ~varies & ~frames.index.isin(validation.index) if self.settings.objects else frames["split"] == "test"
         unknown = frames[new]

@@ -15,12 +15,12 @@ from torch.nn import functional
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.loader import to_tensor
-from lie_ssl.methods.draws import number
+from lie_ssl.methods.draws import derive_seed
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.features import to_float
-from lie_ssl.plain import check_numbers
 from lie_ssl.protocol.probe import MOST_BATCH, Linear, Neighbours, OptimiserName
 from lie_ssl.protocol.settings import TrainingRows
+from lie_ssl.serialization import check_numbers
 from lie_ssl.storage.limits import check_steps
 
 Rows = NDArray[np.int64]
@@ -123,11 +123,11 @@ def finetune(
     groups = [g for g in (rows.varying, rows.typical) if len(g)]
     if not groups:
         raise UserError("there is no frame to train the classifier on")
-    generator = torch.Generator().manual_seed(number(seed, "finetune"))
+    generator = torch.Generator().manual_seed(derive_seed(seed, "finetune"))
     optimiser = _optimiser(model, optimiser_name, rate, config)
     warmup = max(1, round(config.warmup * config.steps))
     for step in range(config.steps):
-        torch.manual_seed(number(seed, "finetune", step))  # for dropout, if the encoder has any
+        torch.manual_seed(derive_seed(seed, "finetune", step))  # for dropout, if the encoder has any
         for group in optimiser.param_groups:
             group["lr"] = rate * min((step + 1) / warmup, (1 + math.cos(math.pi * step / config.steps)) / 2)
         chosen = np.concatenate(

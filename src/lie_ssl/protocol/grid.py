@@ -6,8 +6,6 @@ several machines with a common folder: each takes the next unit that nobody is a
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,18 +14,19 @@ import pandas as pd
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import DataConfig
-from lie_ssl.frames.card import CARD
 from lie_ssl.frames.config import to_dict
-from lie_ssl.frames.lock import patient_lock, try_lock
-from lie_ssl.plain import suggestion, to_plain
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.unit import EVALUATION, Pace, train_and_evaluate
+from lie_ssl.serialization import suggestion, to_plain
+from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.hashes import digest
+from lie_ssl.storage.locks import patient_lock, try_lock
 from lie_ssl.storage.paths import inside
 from lie_ssl.storage.tables import read_table, write_table
 from lie_ssl.training.config import PretrainConfig
-from lie_ssl.training.keeper import Watcher
 from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.progress import ProgressReporter
 
 ACCURACY = "accuracy"
 FIRST, CARDS = "first", "cards"
@@ -65,8 +64,7 @@ class Recipe:
         """The name and twelve hex digits, equal for units that give the same numbers."""
         before = [] if self.first is None else [self.first.digest()]
         parts = [to_dict(self.data), unit.pretraining.digest(), to_plain(unit.evaluation), *before]
-        text = json.dumps(parts, sort_keys=True)
-        return f"{self.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        return f"{self.name}-{digest(parts)}"
 
 
 def chosen_units(recipe: Recipe, only: Sequence[str]) -> list[Unit]:
@@ -82,7 +80,9 @@ def chosen_units(recipe: Recipe, only: Sequence[str]) -> list[Unit]:
     return found
 
 
-def run_units(recipe: Recipe, units: Sequence[Unit], data: Path, work: Path, out: Path, watcher: Watcher) -> list[str]:
+def run_units(
+    recipe: Recipe, units: Sequence[Unit], data: Path, work: Path, out: Path, reporter: ProgressReporter
+) -> list[str]:
     """Runs what is left to run, and gives the names of the units that failed; the rest go on.
 
     What another process is at is looked at again in the end, for that process may have been killed.
@@ -92,9 +92,9 @@ def run_units(recipe: Recipe, units: Sequence[Unit], data: Path, work: Path, out
     done = done_units(out, recipe)
     todo = [u for u in units if u.name not in done]
     if len(todo) < len(units):
-        watcher.say(f"{len(units) - len(todo)} of {len(units)} units are done already")
+        reporter.say(f"{len(units) - len(todo)} of {len(units)} units are done already")
     if todo and recipe.first is not None:
-        run_first(recipe.first, data, work, watcher)
+        run_first(recipe.first, data, work, reporter)
     before = len(todo) + 1
     while 0 < len(todo) < before:  # until all that is left is at work elsewhere
         before, pace, left = len(todo), Pace(len(todo)), []
@@ -105,34 +105,34 @@ def run_units(recipe: Recipe, units: Sequence[Unit], data: Path, work: Path, out
                 if not held:
                     left.append(unit)
                 if not held or unit.name in done_units(out, recipe):
-                    watcher.say(f"{unit.name} is another process' work: {pace.step(worked=False)}")
+                    reporter.say(f"{unit.name} is another process' work: {pace.step(worked=False)}")
                     continue
                 try:
-                    run_unit(recipe, unit, data, inside(work, "_".join(unit.words)), out, watcher)
+                    run_unit(recipe, unit, data, inside(work, "_".join(unit.words)), out, reporter)
                 except (UserError, ValueError, RuntimeError, OSError) as error:
                     failed.append(unit.name)
-                    watcher.say(f"{unit.name} failed: {error}; {pace.step()}")
+                    reporter.say(f"{unit.name} failed: {error}; {pace.step()}")
                 else:
-                    watcher.say(f"{unit.name} is done: {pace.step()}")
+                    reporter.say(f"{unit.name} is done: {pace.step()}")
         todo = left
     return failed
 
 
-def run_first(config: PretrainConfig, data: Path, work: Path, watcher: Watcher) -> None:
+def run_first(config: PretrainConfig, data: Path, work: Path, reporter: ProgressReporter) -> None:
     """The run that the units start from; another process that is at it is waited for."""
     place = work / ".queue" / FIRST
     place.mkdir(parents=True, exist_ok=True)
     with patient_lock(place, seconds=24 * 3600):
-        pretrain(replace(config, data=str(data)), work / FIRST, watcher)
+        pretrain(replace(config, data=str(data)), work / FIRST, reporter)
 
 
-def run_unit(recipe: Recipe, unit: Unit, data: Path, run: Path, out: Path, watcher: Watcher) -> None:
+def run_unit(recipe: Recipe, unit: Unit, data: Path, run: Path, out: Path, reporter: ProgressReporter) -> None:
     """Trains and evaluates; then adds the rows to the tables, in place of those of the same unit by another recipe, and
     the card of the evaluation, with all settings, versions and the machine, to the folder of cards."""
-    watcher.say(f"{unit.name}: training and evaluation in {run}")
+    reporter.say(f"{unit.name}: training and evaluation in {run}")
     start = unit.pretraining.start if recipe.first is None else str(run.parent / FIRST)
     config = replace(unit.pretraining, data=str(data), start=start)
-    results = train_and_evaluate(config, unit.evaluation, run, watcher)
+    results = train_and_evaluate(config, unit.evaluation, run, reporter)
     with patient_lock(out):
         write_whole(out / CARDS / f"{run.name}.json", [(run / EVALUATION / CARD).read_bytes()])
         for name in TABLES:

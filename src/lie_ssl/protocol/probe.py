@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from lie_ssl.errors import UserError
-from lie_ssl.methods.draws import number
-from lie_ssl.plain import check_numbers
+from lie_ssl.methods.draws import derive_seed
+from lie_ssl.serialization import check_numbers
 from lie_ssl.storage.limits import check_steps
 
 OptimiserName = Literal["adam", "sgd"]
@@ -99,7 +99,7 @@ class Probe:
             means = torch.stack([g[0].mean(dim=0) for g in groups])
             self.mean = means.mean(dim=0)
             self.std = torch.stack([(g[0] - self.mean).square().mean(dim=0) for g in groups]).mean(dim=0).sqrt() + 1e-6
-        generator = torch.Generator().manual_seed(number(seed, "probe"))
+        generator = torch.Generator().manual_seed(derive_seed(seed, "probe"))
         step = _Step(self.config, self.weight, self.bias)
         share = self.config.batch // len(groups)
         with _threads_for(self.config.batch * self.weight.numel()):

@@ -12,15 +12,15 @@ import pandas as pd
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.plain import from_plain
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.results import ACCURACY_KEYS, evaluate_run, read_card, read_results
 from lie_ssl.protocol.unit import EVALUATION
+from lie_ssl.serialization import from_plain
 from lie_ssl.storage.tables import read_table
 from lie_ssl.training.config import read_config
 from lie_ssl.training.folder import machine, versions
-from lie_ssl.training.keeper import Watcher
 from lie_ssl.training.pretrain import choose_device, pretrain
+from lie_ssl.training.progress import ProgressReporter
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ def recorded(evaluation: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
 
 
 def reproduce_card(
-    evaluation: Path, out: Path, watcher: Watcher, *, data: str = "", test_data: str = "", tolerance: float = 0.0,
-    trust: Collection[str] = (),
+    evaluation: Path, out: Path, reporter: ProgressReporter, *, data: str = "", test_data: str = "",
+    tolerance: float = 0.0, trust: Collection[str] = (),
 ) -> Comparison:  # fmt: skip
     """Pretrains and evaluates again in a new folder, from the configs in the card alone, and compares the accuracies.
 
@@ -75,9 +75,9 @@ def reproduce_card(
     check_data(folder, card["run"]["data"], "pretraining", "--data")
     check_data(tested, card["data"], "evaluation", "--test-data")
     for line in changes(card, choose_device(config)):
-        watcher.say(line)
-    run = pretrain(replace(config, data=folder), out / "run", watcher)
-    evaluate_run(run, settings, out / EVALUATION, tested, card["which"], say=watcher.say, trust=trust)
+        reporter.say(line)
+    run = pretrain(replace(config, data=folder), out / "run", reporter)
+    evaluate_run(run, settings, out / EVALUATION, tested, card["which"], say=reporter.say, trust=trust)
     return compare(accuracy, read_results(out / EVALUATION)[0].accuracy, tolerance)
 
 

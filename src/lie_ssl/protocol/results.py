@@ -14,13 +14,12 @@ import torch
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.frames.card import CARD
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.objective import ObjectiveConfig, check_arm
-from lie_ssl.plain import from_plain, to_plain
 from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Results, Say, Subject
 from lie_ssl.protocol.features import Features, encoder_hash
-from lie_ssl.storage.cards import Kinds, check_fields, read_json
+from lie_ssl.serialization import from_plain, to_plain
+from lie_ssl.storage.cards import CARD, Kinds, check_fields, read_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.limits import check_room
 from lie_ssl.storage.paths import check_link, check_name

@@ -13,10 +13,10 @@ import torch
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.plain import to_plain
 from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.probe import Probe, ProbeConfig
 from lie_ssl.protocol.settings import SSL_PROPORTION, Settings
+from lie_ssl.serialization import to_plain
 from lie_ssl.storage.files import write_whole
 from lie_ssl.training.loading import load
 from lie_ssl.training.log import CHECKS, read_rows

@@ -54,7 +54,7 @@ class Settings:
         self.seen, self._limit, self._seed = seen, limit, seed
         if not self._training:
             raise UserError("the data set has no training instances, so that there is nothing to learn a class from")
-        self.judges = self._validation_frames()  # what rates are chosen on
+        self.validation_frames = self._find_validation_frames()  # what rates are chosen on
 
     def varies(self, frames: pd.DataFrame, proportion: float) -> NDArray[np.bool_]:
         """Whether each frame's instance is among the first `proportion` of the training instances of its class."""
@@ -86,14 +86,14 @@ class Settings:
             return self._sample(_rows(frames[chosen & typical]), setting)
         chosen = chosen & ~typical & (frames["pose"] == poses).to_numpy(bool)
         if setting.startswith("known"):
-            chosen &= ~frames.index.isin(self.judges.index)
+            chosen &= ~frames.index.isin(self.validation_frames.index)
             chosen &= ~self.varies(frames, self.seen if setting == "known_new" else proportion)
         return self._sample(_rows(frames[chosen]), setting + poses)
 
     def validation(self) -> tuple[Rows, Rows]:
         """Typical and other frames of the validation instances: a learning rate is chosen by the mean accuracy on
         both."""
-        own = self.judges
+        own = self.validation_frames
         if own.empty:
             raise UserError(
                 "the data set has no validation instances to choose a learning rate on; make one with more instances a "
@@ -102,7 +102,7 @@ class Settings:
         typical = own.index.isin(self._typical)
         return _rows(own[typical]), self._sample(_rows(own[~typical]), "validation")
 
-    def _validation_frames(self) -> pd.DataFrame:
+    def _find_validation_frames(self) -> pd.DataFrame:
         """Those of the validation instances. Where every class is one object, as on a turntable of 20 things, a third
         of the objects that are seen in one pose stand in; the others are left for the test."""
         frames = self._frames

@@ -8,9 +8,9 @@ from typing import Literal
 from lie_ssl.errors import UserError
 from lie_ssl.frames import DataConfig
 from lie_ssl.methods.encoders import EncoderConfig
-from lie_ssl.plain import check_numbers
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.finetune import FinetuneConfig
+from lie_ssl.serialization import check_numbers
 
 SIZE = 224
 

@@ -17,13 +17,13 @@ import pandas as pd
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler
-from lie_ssl.frames.lock import folder_lock
-from lie_ssl.plain import to_plain
 from lie_ssl.protocol.evaluate import Say
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.selection import choose_trial, lie_ratio, validation_accuracy
 from lie_ssl.protocol.unit import Pace
+from lie_ssl.serialization import to_plain
 from lie_ssl.storage.files import write_whole
+from lie_ssl.storage.locks import folder_lock
 from lie_ssl.storage.tables import write_table
 from lie_ssl.training.config import LogConfig, PretrainConfig, import_paths
 from lie_ssl.training.folder import read_run_card

@@ -3,8 +3,6 @@ turned by random angles. The operator takes no part in it and is not trained aga
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
@@ -21,7 +19,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames.listing import open_tree
 from lie_ssl.frames.loader import to_tensor
 from lie_ssl.frames.photoset import Part, PhotoSet, TurnedPhotos
-from lie_ssl.methods.draws import number
+from lie_ssl.methods.draws import derive_seed
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.features import to_float
 from lie_ssl.protocol.evaluate import Say
@@ -29,6 +27,7 @@ from lie_ssl.protocol.finetune import Classifier, DivergedError, Pictures, finet
 from lie_ssl.protocol.results import append_table
 from lie_ssl.protocol.settings import TrainingRows
 from lie_ssl.protocol.studies import PhotoTransfer
+from lie_ssl.storage.hashes import digest
 from lie_ssl.storage.tables import read_table
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.loading import load
@@ -58,11 +57,11 @@ def transfer_run(
     keys = {"photos": name, "method": run_config.method.name, "arm": run_config.arm, "seed": run_config.seed}
     with open_tree(Path(photos)) as tree:
         parts = [asdict(config), run_config.digest(), card["data"]["card_hash"], tree.stamp(), ANGLES]
-    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+    settings = digest(parts)
     table = Path(out) / TABLE
     if table.exists():
         old = read_table(table)
-        done = old[(old[list(keys)] == pd.Series(keys)).all(axis=1) & (old["settings"] == digest)]
+        done = old[(old[list(keys)] == pd.Series(keys)).all(axis=1) & (old["settings"] == settings)]
         if len(done):
             say(f"{run} on {name} is done already")
             return done
@@ -72,7 +71,7 @@ def transfer_run(
     scores, rate = transfer(encoder, pictures, config, run_config.seed, say)
     tested = len(pictures.rows(tested_part(pictures)))
     rows = [
-        {**keys, "test": test, "top1": 100 * score, "rate": rate, "frames": tested, "settings": digest}
+        {**keys, "test": test, "top1": 100 * score, "rate": rate, "frames": tested, "settings": settings}
         for test, score in scores.items()
     ]
     Path(out).mkdir(parents=True, exist_ok=True)
@@ -114,11 +113,11 @@ def transfer(
     for name, rate in config.finetune.trials:
         try:
             rows = TrainingRows(train, train[:0])
-            model = finetune(encoder, photos, rows, name, rate, config.finetune, number(seed, "transfer"))
+            model = finetune(encoder, photos, rows, name, rate, config.finetune, derive_seed(seed, "transfer"))
         except DivergedError as error:
             say(str(error))
             continue
-        score = badness(model, photos, validation, config.chosen_by)
+        score = selection_score(model, photos, validation, config.chosen_by)
         say(f"rate {rate:g} ({name}): {config.chosen_by} on {len(validation)} validation photographs {abs(score):.4g}")
         if score < best_score:
             best, best_score, best_rate = model, score, rate
@@ -165,7 +164,7 @@ def parts_of(photos: PhotoSet, share: float, seed: int) -> tuple[Rows, Rows]:
 
 
 @torch.no_grad()
-def badness(model: Classifier, photos: PhotoSet, rows: Rows, by: str) -> float:
+def selection_score(model: Classifier, photos: PhotoSet, rows: Rows, by: str) -> float:
     """The loss, or minus the accuracy: the smaller, the better."""
     labels = torch.from_numpy(photos.labels[rows])
     if by == "accuracy":

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from pathlib import Path
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.plain import to_plain
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
 from lie_ssl.protocol.results import evaluate_run, read_results
+from lie_ssl.serialization import to_plain
+from lie_ssl.storage.hashes import digest
 from lie_ssl.training.config import PretrainConfig, import_paths
-from lie_ssl.training.keeper import Watcher
 from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.progress import ProgressReporter
 
 EVALUATION = "evaluation"
 
 
-def train_and_evaluate(config: PretrainConfig, evaluation: EvaluateConfig, run: Path, watcher: Watcher) -> Results:
+def train_and_evaluate(
+    config: PretrainConfig, evaluation: EvaluateConfig, run: Path, reporter: ProgressReporter
+) -> Results:
     """Does what is left to do of both, and gives the tables as they stand in the folder `evaluation` of the run."""
-    pretrain(config, run, watcher)
+    pretrain(config, run, reporter)
     out = run / EVALUATION
     if not _is_evaluated(out, config, evaluation):
-        watcher.busy("evaluating")
-        evaluate_run(run, evaluation, out, say=watcher.say, trust=import_paths(config))
+        reporter.busy("evaluating")
+        evaluate_run(run, evaluation, out, say=reporter.say, trust=import_paths(config))
     return read_results(out)[0]
 
 
@@ -42,8 +43,7 @@ def _is_evaluated(out: Path, config: PretrainConfig, evaluation: EvaluateConfig)
 
 def unit_digest(config: PretrainConfig, evaluation: EvaluateConfig, data_hash: str) -> str:
     """Twelve hex digits, equal for runs and evaluations that give the same numbers."""
-    text = json.dumps([config.digest(), to_plain(evaluation), data_hash], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return digest([config.digest(), to_plain(evaluation), data_hash])
 
 
 class Pace:

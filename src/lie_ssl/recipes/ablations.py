@@ -8,10 +8,10 @@ from typing import Any, get_args
 from lie_ssl.errors import UserError
 from lie_ssl.lie.coordinates import Sees
 from lie_ssl.lie.operator import AlgebraName
-from lie_ssl.plain import suggestion
 from lie_ssl.protocol.ablate import Change
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.recipes.evaluate import evaluate_recipe
+from lie_ssl.serialization import suggestion
 from lie_ssl.training.config import PretrainConfig
 
 GENERATORS = (1, 8)

@@ -6,7 +6,7 @@ from lie_ssl.frames.config import DataConfig
 from lie_ssl.render.view import RenderSettings
 
 
-def demo() -> DataConfig:
+def demo_data() -> DataConfig:
     """All 52 classes in seconds: 5 instances, a pose every 20 degrees, 9,360 frames of 64 px."""
     return DataConfig(instances=5, step=20.0)
 
@@ -19,7 +19,7 @@ CLASSES = (
 )  # fmt: skip
 
 
-def small() -> DataConfig:
+def small_data() -> DataConfig:
     """24 classes in half a minute: 40 instances, a pose every 12 degrees, 57,600 frames of 32 px in grey clay.
 
     Without colours only the shape tells objects apart, so that no comparison of two frames is won by their colours.
@@ -28,9 +28,9 @@ def small() -> DataConfig:
     return DataConfig(classes=CLASSES, instances=40, step=12.0, render=render)
 
 
-def paper() -> DataConfig:
+def paper_data() -> DataConfig:
     """The paper's size: 52 classes, 50 instances, 90 + 90 poses, 468,000 frames of 224 px."""
     return DataConfig(instances=50, step=4.0, render=RenderSettings(size=224, supersample=2))
 
 
-DATA_RECIPES = {"demo": demo, "small": small, "paper": paper}
+DATA_RECIPES = {"demo": demo_data, "small": small_data, "paper": paper_data}

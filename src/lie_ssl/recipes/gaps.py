@@ -7,12 +7,11 @@ from dataclasses import replace
 from lie_ssl.errors import UserError
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.methods.packaged import PACKAGES
-from lie_ssl.plain import suggestion
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.studies import NamedEncoder
-from lie_ssl.recipes.evaluate import gaps as paper_evaluation
-from lie_ssl.recipes.evaluate import small as small_evaluation
+from lie_ssl.recipes.evaluate import gaps_evaluation, small_evaluation
+from lie_ssl.serialization import suggestion
 
 # The paper does not say which of CLIP's and MLP-Mixer's sizes it took; these are the ones like ViT-B/16.
 FROM_TIMM = {
@@ -51,7 +50,7 @@ def evaluation(recipe: str, name: str) -> EvaluateConfig:
     """At 50 % diverse instances. `small`: the paper's seven rates and both optimisers for linear evaluation, and
     finetuning of 60 steps at two rates."""
     if recipe == "paper":
-        return paper_evaluation(name)
+        return gaps_evaluation(name)
     if recipe == "small":
         finetune = FinetuneConfig(steps=60, batch=32, rates=(1e-3, 1e-4), optimisers=("adam",))
         return replace(small_evaluation(), proportions=(0.5,), finetune=finetune, limit=1000)

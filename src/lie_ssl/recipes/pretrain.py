@@ -17,7 +17,7 @@ from lie_ssl.methods.objective import ARMS, ObjectiveConfig, OperatorConfig
 from lie_ssl.methods.registry import method_config
 from lie_ssl.methods.simclr import SimCLRConfig
 from lie_ssl.methods.vicreg import VICRegConfig
-from lie_ssl.plain import suggestion
+from lie_ssl.serialization import suggestion
 from lie_ssl.training.config import OptimConfig, PretrainConfig
 
 PUBLISHED = ("mae", "vicreg", "simclr")
@@ -59,7 +59,7 @@ def operator_rate(arm: str) -> float:
     return 1.0 if arm == "literal" else 0.01
 
 
-def small(method: str = "mae", arm: str = "lie") -> PretrainConfig:
+def small_run(method: str = "mae", arm: str = "lie") -> PretrainConfig:
     """For a CPU: our own small vision transformer, some minutes a run."""
     # Of the 16 patches of a small picture more must be seen than of the paper's 196.
     settings = method_config(method, {"mask": 0.5} if method == "mae" else None)
@@ -70,14 +70,14 @@ def small(method: str = "mae", arm: str = "lie") -> PretrainConfig:
     )  # fmt: skip
 
 
-def short(method: str, arm: str, steps: int) -> PretrainConfig:
+def short_run(method: str, arm: str, steps: int) -> PretrainConfig:
     """The small recipe with fewer steps, in which every method's own loss weighs 1: beside MAE's at 20 the contrast
     between frames needs all of the steps."""
-    config = small(method, arm)
+    config = small_run(method, arm)
     return replace(config, objective=replace(config.objective, ssl=1.0), optim=replace(config.optim, steps=steps))
 
 
-def paper(method: str = "mae", arm: str = "literal") -> PretrainConfig:
+def paper_run(method: str = "mae", arm: str = "literal") -> PretrainConfig:
     """The paper's sizes: ViT-B for MAE, ResNet-50 for VICReg and SimCLR, batches of 64, 100 epochs of 1,924 instances.
 
     Plain Adam at the middle of the paper's three rates. Both encoders start from published weights; give them with
@@ -103,7 +103,7 @@ def paper(method: str = "mae", arm: str = "literal") -> PretrainConfig:
     return PretrainConfig(method=settings, arm=arm, encoder=encoder, objective=objective, optim=optim)
 
 
-PRETRAIN_RECIPES = {"small": small, "paper": paper}
+PRETRAIN_RECIPES = {"small": small_run, "paper": paper_run}
 
 
 def pretrain_recipe(name: str, method: str, arm: str) -> PretrainConfig:

@@ -8,10 +8,10 @@ from functools import partial
 
 from lie_ssl.errors import UserError
 from lie_ssl.methods.simclr import SimCLRConfig
-from lie_ssl.plain import suggestion
 from lie_ssl.protocol.sweep import Grid
-from lie_ssl.recipes.evaluate import paper as paper_evaluation
-from lie_ssl.recipes.pretrain import PUBLISHED, SMALL_STEPS, paper, short
+from lie_ssl.recipes.evaluate import paper_evaluation
+from lie_ssl.recipes.pretrain import PUBLISHED, SMALL_STEPS, paper_run, short_run
+from lie_ssl.serialization import suggestion
 from lie_ssl.training.config import PretrainConfig
 
 LR, SSL, LIE, EUCLIDEAN = "optim.lr", "objective.ssl", "objective.lie", "objective.euclidean"
@@ -23,26 +23,26 @@ def paper_mae() -> Grid:
     """3 rates x each lambda in {1, 5}: 24 runs of the paper's size."""
     weights = (1.0, 5.0)
     values = {LR: RATES, SSL: weights, LIE: weights, EUCLIDEAN: weights}
-    return Grid(paper("mae", "literal"), values, probe=PAPER_PROBE)
+    return Grid(paper_run("mae", "literal"), values, probe=PAPER_PROBE)
 
 
 def paper_vicreg() -> Grid:
     """3 rates x each lambda in {0, 1, 5}, without those that learn nothing: 72 runs of the paper's size."""
     weights = (0.0, 1.0, 5.0)
     values = {LR: RATES, SSL: weights, LIE: weights, EUCLIDEAN: weights}
-    return Grid(paper("vicreg", "literal"), values, probe=PAPER_PROBE)
+    return Grid(paper_run("vicreg", "literal"), values, probe=PAPER_PROBE)
 
 
 def paper_simclr() -> Grid:
     """2 rates x lambda_lie, lambda_ssl in {1, 5, 10} x lambda_euc in {1, 2}, filtered: 36 runs of the paper's size."""
     weights = (1.0, 5.0, 10.0)
     values = {LR: RATES[1:], SSL: weights, LIE: weights, EUCLIDEAN: (1.0, 2.0)}
-    return Grid(with_own_temperature(paper("simclr", "literal")), values, ratio=0.6, probe=PAPER_PROBE)
+    return Grid(with_own_temperature(paper_run("simclr", "literal")), values, ratio=0.6, probe=PAPER_PROBE)
 
 
 def small_grid(method: str, arm: str) -> Grid:
     """For a CPU, 800 steps at the most: three rates of X, or two weights of what X Frames or X Lie adds."""
-    return Grid(short(method, arm, min(SMALL_STEPS[method], 800)), SMALL_VALUES[arm])
+    return Grid(short_run(method, arm, min(SMALL_STEPS[method], 800)), SMALL_VALUES[arm])
 
 
 def with_own_temperature(config: PretrainConfig) -> PretrainConfig:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
-from lie_ssl.plain import check_numbers
+from lie_ssl.serialization import check_numbers
 
 Matrix = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from lie_ssl.report.gathering import Material
+from lie_ssl.report.gathering import ReportData
 from lie_ssl.report.names import (
     ARM_KEYS,
     BAR_SETTINGS,
@@ -44,24 +44,24 @@ class Comparison:
         return self.cells[self.cells["difference"] < 0]
 
 
-def findings(material: Material) -> list[str]:
+def findings(report: ReportData) -> list[str]:
     """Three sentences; what they say follows from the numbers alone."""
-    if material.accuracy.empty:
+    if report.accuracy.empty:
         return ["No accuracies were given.", "Nothing can be said about them.", "The tables show what there is."]
-    accuracy = material.accuracy
+    accuracy = report.accuracy
     phase = in_order(accuracy["phase"], PHASES)[0]
     pairs = compare(accuracy, phase)
     if not pairs:
-        return [compared(material), *_alone(accuracy, phase)]
+        return [compared(report), *_alone(accuracy, phase)]
     wins = "; ".join(_wins(pair) for pair in pairs)
     losses = "; ".join(_losses(pair) for pair in pairs)
-    return [compared(material), f"{phase_name(phase)}: {wins}.", f"{_capital(losses)}; {_certainty(pairs)}."]
+    return [compared(report), f"{phase_name(phase)}: {wins}.", f"{_capital(losses)}; {_certainty(pairs)}."]
 
 
-def plain_sentences(material: Material) -> list[str]:
+def plain_sentences(report: ReportData) -> list[str]:
     """What a comparison of X, X Frames and X Lie has shown, for someone who reads it for the first time: known objects
     in new poses, unknown objects, and what the operator does."""
-    accuracy = material.accuracy[material.accuracy["phase"] == "linear"]
+    accuracy = report.accuracy[report.accuracy["phase"] == "linear"]
     accuracy = accuracy[accuracy["diverse"] == accuracy["diverse"].max()]
     openings = {
         "known_new": "Objects that training showed in one pose only are recognised in new poses",
@@ -78,7 +78,7 @@ def plain_sentences(material: Material) -> list[str]:
             parts.append(f"in {told} of frames by {arm.name}{control}")
         kinds = " and ".join(dict.fromkeys(means["poses"].map(poses_name)))
         sentences.append(f"{opening} ({kinds}): {'; '.join(parts)}.")
-    return [*sentences, *_operator_sentence(material.equivariance)]
+    return [*sentences, *_operator_sentence(report.equivariance)]
 
 
 def _operator_sentence(equivariance: pd.DataFrame) -> list[str]:
@@ -135,16 +135,16 @@ def _cells(accuracy: pd.DataFrame, means: pd.DataFrame, base: Arm, arm: Arm) -> 
     return cells
 
 
-def compared(material: Material) -> str:
+def compared(report: ReportData) -> str:
     """The first sentence."""
-    accuracy = material.accuracy
+    accuracy = report.accuracy
     counts = accuracy.groupby(["method", "arm"])["seed"].nunique()
     arms = dict.fromkeys((a.method, a.arm) for a in arms_of(accuracy))
     same = counts.nunique() == 1 and len(arms) > 1
     names = [Arm(*a).name + ("" if same else f" ({_seeds(int(counts.loc[a]))})") for a in arms]
     where = ""
-    if material.evaluated:
-        data = material.evaluated[0].card["data"]
+    if report.evaluated:
+        data = report.evaluated[0].card["data"]
         numbers = data["counts"]
         where = f" on the data set {data['recipe']} ({numbers['classes']:,} classes, {numbers['frames']:,} frames)"
     if len(names) == 1:

@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.card import CARD
 from lie_ssl.protocol.ablate import COLUMNS as ABLATION_COLUMNS
 from lie_ssl.protocol.ablate import OPERATOR_KEYS
 from lie_ssl.protocol.ablate import TABLE as ABLATION
 from lie_ssl.protocol.results import ACCURACY_KEYS, EQUIVARIANCE_KEYS, read_results
 from lie_ssl.report.names import MEASURES, Arm
+from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.paths import has_controls
 from lie_ssl.storage.tables import read_table, write_table
 from lie_ssl.training.folder import CONFIG
@@ -62,7 +62,7 @@ class Evaluated:
 
 
 @dataclass(frozen=True, eq=False)
-class Material:
+class ReportData:
     """Long tables over all runs and seeds, in the columns of the CSVs; any of them may be empty."""
 
     accuracy: pd.DataFrame
@@ -74,7 +74,7 @@ class Material:
     ablation_equivariance: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
-def gather(sources: Sequence[Path]) -> Material:
+def gather(sources: Sequence[Path]) -> ReportData:
     """Reads run folders, evaluation folders, and folders of collected tables (accuracy.csv ... without a card, or
     ablation.csv)."""
     if not sources:
@@ -92,7 +92,7 @@ def gather(sources: Sequence[Path]) -> Material:
         for name, table in tables.items():
             parts[name].append(_checked(table, name, folder))
     joined = {name: _joined(found, name) for name, found in parts.items()}
-    return Material(**joined, evaluated=tuple(evaluated), notes=tuple(_notes(evaluated)))
+    return ReportData(**joined, evaluated=tuple(evaluated), notes=tuple(_notes(evaluated)))
 
 
 def _folder(source: Path) -> Path:
@@ -182,10 +182,10 @@ def _difference(first: Any, second: Any, ignored: tuple[str, ...] = ()) -> str:
     return "" if first == second else f": {json.dumps(first)} and {json.dumps(second)}"
 
 
-def write_rows(material: Material, folder: Path) -> list[Path]:
+def write_rows(report: ReportData, folder: Path) -> list[Path]:
     """Writes the joined tables that have rows; the folder can be given to :func:`gather` in place of the runs."""
     folder.mkdir(parents=True, exist_ok=True)
-    tables = {name: getattr(material, name) for name in COLUMNS}
+    tables = {name: getattr(report, name) for name in COLUMNS}
     paths = {folder / f"{name}.csv": table for name, table in tables.items() if len(table)}
     for path, table in paths.items():
         write_table(path, table)

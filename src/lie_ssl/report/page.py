@@ -13,7 +13,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.report import texts
 from lie_ssl.report.findings import findings
 from lie_ssl.report.formats import to_html
-from lie_ssl.report.gathering import Evaluated, Material
+from lie_ssl.report.gathering import Evaluated, ReportData
 from lie_ssl.report.headline import ablation_operator
 from lie_ssl.report.orbits import eigenvalues, orbit_of
 from lie_ssl.report.pictures import Disagreement, Picture, disagreement, find_frames, pairs
@@ -35,20 +35,20 @@ NO_NETWORK = "default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'
 TITLE = "Known and unknown objects in new poses"
 
 
-def write_page(material: Material, out: Path, data: str = "", trust: Collection[str] = ()) -> None:
+def write_page(report: ReportData, out: Path, data: str = "", trust: Collection[str] = ()) -> None:
     """Writes the page; `data` is the data set's folder if it is not where the runs had it, and `trust` has the import
     paths that the runs' configs may name."""
     if out.is_dir():
         raise UserError(f"{out} is a folder; give --out the name of a file, such as report.html")
     out.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(out, [Page(material, data, trust).html().encode()])
+    write_whole(out, [Page(report, data, trust).html().encode()])
 
 
 class Page:
     """Sections are made one by one; what cannot be made is replaced by a sentence that says why."""
 
-    def __init__(self, material: Material, data: str = "", trust: Collection[str] = ()) -> None:
-        self.material, self.data, self.trust = material, data, trust
+    def __init__(self, report: ReportData, data: str = "", trust: Collection[str] = ()) -> None:
+        self.report, self.data, self.trust = report, data, trust
         self.plots: dict[str, Plot] = {}
         self._kept: dict[Path, Loaded] = {}
 
@@ -66,8 +66,8 @@ class Page:
         }
         links = "".join(f'<a href="#{name}">{title}</a>' for name, (title, _) in sections.items())
         body = "".join(f'<section id="{n}"><h2>{title}</h2>{text}</section>' for n, (title, text) in sections.items())
-        said = "".join(f"<p>{escape(sentence)}</p>" for sentence in findings(self.material))
-        notes = "".join(f'<p class="note">Note: {escape(note)}</p>' for note in self.material.notes)
+        said = "".join(f"<p>{escape(sentence)}</p>" for sentence in findings(self.report))
+        notes = "".join(f'<p class="note">Note: {escape(note)}</p>' for note in self.report.notes)
         return (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">'
             f'<meta http-equiv="Content-Security-Policy" content="{NO_NETWORK}">'
@@ -77,7 +77,7 @@ class Page:
         )
 
     def _accuracy(self) -> str:
-        accuracy = self.material.accuracy
+        accuracy = self.report.accuracy
         if accuracy.empty:
             return why("There is no accuracy.csv among what was given.")
         text = paragraph(texts.ACCURACY)
@@ -85,7 +85,7 @@ class Page:
         return text + folded("All settings, typical poses too", tables(settings_tables(accuracy)))
 
     def _gaps(self) -> str:
-        accuracy = self.material.accuracy
+        accuracy = self.report.accuracy
         found = [] if accuracy.empty else gap_tables(accuracy)
         if not found:
             return why("Gaps need accuracies of known instances in typical pose, and there are none.")
@@ -93,26 +93,24 @@ class Page:
         return text + self._plot("gap-plot", gap_plot(accuracy)) + folded("Tables of the gaps", tables(found))
 
     def _angles(self) -> str:
-        if self.material.curve.empty:
+        if self.report.curve.empty:
             return why("There is no curve.csv among what was given.")
         text = paragraph(texts.ANGLES)
-        return text + self._plot("angle-plot", angle_plot(self.material.curve))
+        return text + self._plot("angle-plot", angle_plot(self.report.curve))
 
     def _operator(self) -> str:
-        if self.material.equivariance.empty:
+        if self.report.equivariance.empty:
             return why("There is no equivariance.csv among what was given.")
         text = paragraph(texts.OPERATOR)
-        return text + tables(equivariance_tables(self.material.equivariance))
+        return text + tables(equivariance_tables(self.report.equivariance))
 
     def _ablations(self) -> str:
-        if self.material.ablation.empty:
+        if self.report.ablation.empty:
             return why("There is no ablation.csv among what was given.")
-        return tables(
-            [*ablation_tables(self.material.ablation), *ablation_operator(self.material.ablation_equivariance)]
-        )
+        return tables([*ablation_tables(self.report.ablation), *ablation_operator(self.report.ablation_equivariance)])
 
     def _pictures(self) -> str:
-        found = pairs(self.material.evaluated)
+        found = pairs(self.report.evaluated)
         if not found:
             return why("This needs the evaluations of a baseline and of another arm of the same method.")
         parts = []
@@ -150,7 +148,7 @@ class Page:
 
     def _recipes(self) -> str:
         parts = []
-        for each in self.material.evaluated:
+        for each in self.report.evaluated:
             card = {k: v for k, v in each.card.items() if k not in ("pretraining", "run")}
             parts.append(f"<h3>{escape(each.name)}</h3>")
             if each.card["run"]:  # an encoder from elsewhere has no run
@@ -162,7 +160,7 @@ class Page:
     def _with_operator(self) -> list[Evaluated]:
         """One evaluation, that of the lowest seed, for each arm that may have an operator."""
         found: dict[object, Evaluated] = {}
-        for each in sorted(self.material.evaluated, key=lambda e: (e.arm.order, e.seed)):
+        for each in sorted(self.report.evaluated, key=lambda e: (e.arm.order, e.seed)):
             objective = (each.card["pretraining"] or {}).get("objective", {})
             if any(objective.get(term, 0) for term in ("lie", "euclidean")):
                 found.setdefault(each.arm, each)

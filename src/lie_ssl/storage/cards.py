@@ -9,6 +9,7 @@ from typing import Any
 
 from lie_ssl.errors import UserError
 
+CARD = "card.json"  # in the folder of a data set, a run and an evaluation
 Kinds = type | tuple[type, ...]
 
 

@@ -1,5 +1,5 @@
 """Pretraining: config, loop, checkpoints, logs, and what comes out of a run."""
 
-from lie_ssl.torchvision_cure import import_torchvision
+from lie_ssl._torchvision_compat import import_torchvision
 
 import_torchvision()  # before lightning, which imports it

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch import distributed as dist
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from lie_ssl.contrast.gather import is_distributed
 from lie_ssl.errors import UserError
-from lie_ssl.lie.gather import is_distributed
 
 
 class _SumOverRanks(torch.autograd.Function):

@@ -21,9 +21,9 @@ def cpu_has_bf16() -> bool:
     processor = Path("/proc/cpuinfo")
     if not processor.exists() or "amx_bf16" not in processor.read_text():
         return True
-    return comes_to_its_end(PRODUCT)
+    return runs_cleanly(PRODUCT)
 
 
-def comes_to_its_end(code: str) -> bool:
+def runs_cleanly(code: str) -> bool:
     """Python code in a process of its own, with this one's environment."""
     return subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0

@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 from torch import distributed as dist
 
+from lie_ssl.contrast.gather import is_distributed
 from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.frames.loader import to_tensor
 from lie_ssl.frames.pairs import Instance, seen_instances, varied_factors
 from lie_ssl.lie import LieOperator
 from lie_ssl.lie.diagnostics import diagnose
-from lie_ssl.lie.gather import is_distributed
 from lie_ssl.methods.features import embed_frames, knn_accuracy, to_float
 from lie_ssl.methods.pair_model import PairModel
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,14 +15,15 @@ from lie_ssl.methods.mae import MAEConfig
 from lie_ssl.methods.method import MethodConfig
 from lie_ssl.methods.objective import ObjectiveConfig, check_arm
 from lie_ssl.methods.registry import method_config
-from lie_ssl.plain import check_numbers, from_plain, to_plain
+from lie_ssl.serialization import check_numbers, from_plain, to_plain
 from lie_ssl.storage.cards import parse_json
+from lie_ssl.storage.hashes import digest
 from lie_ssl.storage.limits import check_steps
 from lie_ssl.storage.trust import check_trust, is_import_path
 
 MOST_WORKERS, MOST_RATE = 256, 1e30
 # What may be changed between the parts of a run that is stopped and resumed.
-HOW_NOT_WHAT = ("data", "log", "device", "workers")
+NON_IDENTITY_FIELDS = ("data", "log", "device", "workers")
 
 
 @dataclass(frozen=True)
@@ -150,8 +149,8 @@ class PretrainConfig:
 
     def digest(self) -> str:
         """Twelve hex digits, equal for configs that learn the same."""
-        plain = {k: v for k, v in to_plain(self).items() if k not in HOW_NOT_WHAT}
-        return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:12]
+        plain = {k: v for k, v in to_plain(self).items() if k not in NON_IDENTITY_FIELDS}
+        return digest(plain)
 
 
 def kinds_of(config: PretrainConfig, frames: FrameSet) -> tuple[str, ...]:

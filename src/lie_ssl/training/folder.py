@@ -18,13 +18,12 @@ import torch
 import lie_ssl
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.frames.card import CARD
 from lie_ssl.frames.pairs import Deltas
-from lie_ssl.plain import to_plain
-from lie_ssl.storage.cards import Kinds, check_fields, read_json
+from lie_ssl.serialization import to_plain
+from lie_ssl.storage.cards import CARD, Kinds, check_fields, read_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.training.checkpoints import LAST, read_checkpoint
-from lie_ssl.training.config import HOW_NOT_WHAT, PretrainConfig, import_paths, kinds_of, load_config
+from lie_ssl.training.config import NON_IDENTITY_FIELDS, PretrainConfig, import_paths, kinds_of, load_config
 from lie_ssl.training.coordinates import read_coordinates
 
 CONFIG = "config.json"
@@ -94,7 +93,7 @@ def difference(a: PretrainConfig, b: PretrainConfig) -> str:
     """The first setting in which two configs differ, in words."""
     first, second = (_flat(to_plain(c)) for c in (a, b))
     for name in sorted(first.keys() | second.keys()):
-        if first.get(name) != second.get(name) and name.split(".")[0] not in HOW_NOT_WHAT:
+        if first.get(name) != second.get(name) and name.split(".")[0] not in NON_IDENTITY_FIELDS:
             return f"{name} is {first.get(name)} there and {second.get(name)} here"
     return "with the same settings"
 

@@ -20,7 +20,7 @@ from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.features import to_float
 from lie_ssl.methods.pair_model import PairModel
-from lie_ssl.plain import from_plain
+from lie_ssl.serialization import from_plain
 from lie_ssl.storage.trust import check_trust
 from lie_ssl.training.checkpoints import BEST, LAST, last_line, model_state, read_checkpoint
 from lie_ssl.training.config import PretrainConfig, load_config

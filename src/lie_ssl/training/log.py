@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lie_ssl.errors import UserError
-from lie_ssl.plain import to_plain
+from lie_ssl.serialization import to_plain
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.paths import check_link
 from lie_ssl.training.config import LogConfig, PretrainConfig

@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 
 from lie_ssl.errors import UserError
-from lie_ssl.methods.draws import number
+from lie_ssl.methods.draws import derive_seed
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.method import Method
 from lie_ssl.methods.pair_model import PairModel
@@ -31,7 +31,7 @@ def build_model(config: PretrainConfig, size: int, channels: int, factors: Seque
             )
     check_model(config, size, channels, factors)
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(number(config.seed, "weights"))
+        torch.manual_seed(derive_seed(config.seed, "weights"))
         encoder = create_encoder(config.encoder, size, channels)
         method = create_method(encoder, config.method)
         if config.encoder.parts:

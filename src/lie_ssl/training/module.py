@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 from torch import distributed as dist
 
+from lie_ssl.contrast.gather import is_distributed
 from lie_ssl.errors import UserError
 from lie_ssl.frames.loader import PairTensors
-from lie_ssl.lie.gather import is_distributed
-from lie_ssl.methods.draws import Draws, number
+from lie_ssl.methods.draws import Draws, derive_seed
 from lie_ssl.methods.features import to_float
 from lie_ssl.methods.pair_model import PairModel
 from lie_ssl.training.config import PretrainConfig
@@ -41,7 +41,7 @@ class Pretraining(pl.LightningModule):
         total = self.config.optim.batch
         share = total // self.trainer.world_size
         # For whatever draws from torch itself, such as dropout in an encoder of the user's.
-        torch.manual_seed(number(self.config.seed, "step", self.batches, self.global_rank))
+        torch.manual_seed(derive_seed(self.config.seed, "step", self.batches, self.global_rank))
         if self.config.on_nan == "skip" and self.batches % self.config.optim.accumulate == 0:
             self._buffers_before = [b.clone() for b in self.model.buffers()]
         draws = Draws(self.config.seed, self.batches, total, self.global_rank * share, share)

@@ -19,38 +19,39 @@ from lightning.pytorch.utilities.exceptions import SIGTERMException
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler
-from lie_ssl.frames.card import CARD
 from lie_ssl.frames.loader import endless_loader
-from lie_ssl.frames.lock import folder_lock
 from lie_ssl.lie.norms import NormError
 from lie_ssl.methods.pair_model import PairModel
-from lie_ssl.plain import MOST
+from lie_ssl.serialization import MOST
+from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.limits import check_memory, check_room
+from lie_ssl.storage.locks import folder_lock
 from lie_ssl.training.batchnorm import convert_batchnorm
 from lie_ssl.training.bf16 import REMEDY as AMX_REMEDY
 from lie_ssl.training.bf16 import cpu_has_bf16
+from lie_ssl.training.callback import RunCallback
 from lie_ssl.training.checkpoints import LAST, WholeCheckpoints, last_line, model_state, read_checkpoint
 from lie_ssl.training.checks import Checks
 from lie_ssl.training.config import PretrainConfig, import_paths, kinds_of
 from lie_ssl.training.coordinates import store_coordinates
 from lie_ssl.training.folder import check_run, first_card, read_run_card, write_config, write_run_card
-from lie_ssl.training.keeper import Keeper, Silent, Watcher
 from lie_ssl.training.loading import load
 from lie_ssl.training.log import check_wandb
 from lie_ssl.training.model import build_model
 from lie_ssl.training.module import Pretraining
+from lie_ssl.training.progress import NullReporter, ProgressReporter
 from lie_ssl.training.start import start_from
 
 REMEDY = "copy the run again, or remove its folder and train it again"
 BYTES_A_WEIGHT = 12  # its gradient, and the two running means of AdamW; the weight itself is there already
 
 
-def pretrain(config: PretrainConfig, out: Path | str, watcher: Watcher | None = None) -> Path:
+def pretrain(config: PretrainConfig, out: Path | str, reporter: ProgressReporter | None = None) -> Path:
     """Trains, or goes on training, and gives the folder of the run.
 
     Under torchrun every process calls it with the same config; the first one writes.
     """
-    out, watcher = Path(out), watcher or Silent()
+    out, reporter = Path(out), reporter or NullReporter()
     rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
     device = choose_device(config)
     check_room()
@@ -66,14 +67,14 @@ def pretrain(config: PretrainConfig, out: Path | str, watcher: Watcher | None = 
         whole = load(out, trust=import_paths(config)).model
         assert whole is not None
         check_finite(whole.state_dict(), out / LAST)
-        watcher.say(f"{out} is finished")
+        reporter.say(f"{out} is finished")
         return out
     model = build_model(config, frames.size, frames.channels, sampler.deltas.factors)
     if device == "cpu":
         weights = sum(p.numel() for p in model.parameters())
         check_memory(weights * BYTES_A_WEIGHT, f"training {weights:.3g} weights", "take a smaller encoder")
     if config.start and not (out / LAST).exists():
-        watcher.say(start_from(model, config, frames.card["card_hash"]))
+        reporter.say(start_from(model, config, frames.card["card_hash"]))
     if world > 1:
         # The heads of the pair losses are left alone: every process gives them the joined batch.
         convert_batchnorm(model.method)
@@ -82,7 +83,7 @@ def pretrain(config: PretrainConfig, out: Path | str, watcher: Watcher | None = 
             out.mkdir(parents=True, exist_ok=True)
             stack.enter_context(folder_lock(out))
             begin(out, config, frames, model, device, world)
-        fit(model, config, frames, sampler, out, watcher, device, rank, world)
+        fit(model, config, frames, sampler, out, reporter, device, rank, world)
         if rank == 0:
             finish(out, model, frames, config)
     return out
@@ -104,8 +105,8 @@ def begin(out: Path, config: PretrainConfig, frames: FrameSet, model: PairModel,
 
 
 def fit(
-    model: PairModel, config: PretrainConfig, frames: FrameSet, sampler: PairSampler, out: Path, watcher: Watcher,
-    device: str, rank: int, world: int,
+    model: PairModel, config: PretrainConfig, frames: FrameSet, sampler: PairSampler, out: Path,
+    reporter: ProgressReporter, device: str, rank: int, world: int,
 ) -> None:  # fmt: skip
     """The loop itself, from the last checkpoint on."""
     last = out / LAST
@@ -115,13 +116,13 @@ def fit(
         check_resumable(done, model, last)
         if not (0 <= step <= config.optim.steps and 0 <= first <= MOST):
             raise UserError(f"{last} is of step {step:.3g}, but the run has {config.optim.steps:,}; {REMEDY}")
-        watcher.say(f"going on at step {step:,}")
+        reporter.say(f"going on at step {step:,}")
     checks = Checks(frames, config.optim.batch, config.diverse, config.seed, rank, world, kinds_of(config, frames))
-    keeper = Keeper(out, config, checks, watcher, resumed_at=step)
+    callback = RunCallback(out, config, checks, reporter, resumed_at=step)
     module = Pretraining(model, config)
     loader = endless_loader(frames, sampler, first, config.workers)
     with quiet(), interruptible():
-        trainer = build_trainer(config, device, keeper, out)
+        trainer = build_trainer(config, device, callback, out)
         started = time.perf_counter()
         try:
             trainer.fit(module, loader, ckpt_path=str(last) if done else None, weights_only=True if done else None)
@@ -131,7 +132,7 @@ def fit(
                 "from before are kept. Lower optim.operator_lr, or bound t with --objective.operator.max-norm"
             ) from error
         except (RuntimeError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-            if done and not keeper.training:  # Lightning could not make sense of the checkpoint
+            if done and not callback.training:  # Lightning could not make sense of the checkpoint
                 raise UserError(f"{last} is damaged, so the run cannot go on; {REMEDY}") from error
             if world == 1 or not is_lost_connection(error):
                 raise
@@ -175,7 +176,7 @@ def finish(out: Path, model: PairModel, frames: FrameSet, config: PretrainConfig
     write_run_card(out, read_run_card(out) | {"finished": True, "steps": config.optim.steps})
 
 
-def build_trainer(config: PretrainConfig, device: str, keeper: Keeper, out: Path) -> pl.Trainer:
+def build_trainer(config: PretrainConfig, device: str, callback: RunCallback, out: Path) -> pl.Trainer:
     """Lightning's, with its own logging, checkpointing and progress bar switched off in favour of ours."""
     local, world = int(os.environ.get("LOCAL_WORLD_SIZE", "1")), int(os.environ.get("WORLD_SIZE", "1"))
     precision: Any = {"32": "32-true", "bf16": "bf16-mixed", "fp16": "16-mixed"}[config.precision]
@@ -183,7 +184,7 @@ def build_trainer(config: PretrainConfig, device: str, keeper: Keeper, out: Path
     strategy: Any = DDPStrategy(process_group_backend=backend, broadcast_buffers=False) if world > 1 else "auto"
     return pl.Trainer(
         accelerator=device, devices=local, num_nodes=max(1, world // local), strategy=strategy, precision=precision,
-        max_steps=config.optim.steps, accumulate_grad_batches=config.optim.accumulate, callbacks=[keeper],
+        max_steps=config.optim.steps, accumulate_grad_batches=config.optim.accumulate, callbacks=[callback],
         plugins=[WholeCheckpoints()], logger=False, enable_checkpointing=False, enable_progress_bar=False,
         enable_model_summary=False, use_distributed_sampler=False, default_root_dir=out, barebones=False,
     )  # fmt: skip

@@ -17,7 +17,7 @@ from lie_ssl import __version__
 from lie_ssl.errors import UserError
 from lie_ssl.methods.objective import OperatorConfig
 from lie_ssl.methods.pair_model import build_operator
-from lie_ssl.plain import from_plain, to_plain
+from lie_ssl.serialization import from_plain, to_plain
 from lie_ssl.storage.cards import parse_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.training.checkpoints import last_line

@@ -19,7 +19,7 @@ from typing import Any
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.plain import to_plain
+from lie_ssl.serialization import to_plain
 from lie_ssl.storage.files import write_whole
 from lie_ssl.training.config import PretrainConfig, import_paths
 from lie_ssl.training.folder import check_run

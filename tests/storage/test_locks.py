@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.lock import folder_lock, patient_lock, try_lock
+from lie_ssl.storage.locks import folder_lock, patient_lock, try_lock
 
 HOLDER = """
 import sys
 from pathlib import Path
-from lie_ssl.frames.lock import try_lock
+from lie_ssl.storage.locks import try_lock
 with try_lock(Path(sys.argv[1])) as held:
     print(held, flush=True)
     input()

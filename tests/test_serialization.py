@@ -18,8 +18,8 @@ from lie_ssl.methods import AugmentConfig, EncoderConfig, ObjectiveConfig, Opera
 from lie_ssl.methods.mae import MAEConfig
 from lie_ssl.methods.simclr import SimCLRConfig
 from lie_ssl.methods.vicreg import VICRegConfig
-from lie_ssl.plain import from_plain, suggestion, to_plain
 from lie_ssl.recipes.pretrain import ARMS, PRETRAIN_RECIPES
+from lie_ssl.serialization import from_plain, suggestion, to_plain
 from lie_ssl.training.config import LogConfig, OptimConfig, PretrainConfig, read_config
 
 KINDS = (

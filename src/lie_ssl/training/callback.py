@@ -4,49 +4,29 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import lightning.pytorch as pl
 import torch
 from torch import distributed as dist
 
+from lie_ssl.contrast.gather import is_distributed
 from lie_ssl.lie.diagnostics import Diagnostics
-from lie_ssl.lie.gather import is_distributed
 from lie_ssl.training.checkpoints import BEST, LAST
 from lie_ssl.training.checks import Checks
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.log import CHECKS, METRICS, RunLog
 from lie_ssl.training.module import Pretraining
+from lie_ssl.training.progress import ProgressReporter
 
 
-class Watcher(Protocol):
-    """Whoever wants to see a run go by."""
-
-    def step(self, done: int, total: int, loss: float) -> None: ...
-
-    def busy(self, what: str) -> None: ...
-
-    def say(self, text: str) -> None: ...
-
-
-class Silent:
-    """Nobody."""
-
-    def step(self, done: int, total: int, loss: float) -> None:
-        pass
-
-    def busy(self, what: str) -> None:
-        pass
-
-    def say(self, text: str) -> None:
-        pass
-
-
-class Keeper(pl.Callback):
+class RunCallback(pl.Callback):
     """Logs, checks and saves at the steps that the config names; in this order, so that a checkpoint is a clean cut."""
 
-    def __init__(self, folder: Path, config: PretrainConfig, checks: Checks, watcher: Watcher, resumed_at: int) -> None:
-        self.folder, self.config, self.checks, self.watcher = folder, config, checks, watcher
+    def __init__(
+        self, folder: Path, config: PretrainConfig, checks: Checks, reporter: ProgressReporter, resumed_at: int
+    ) -> None:
+        self.folder, self.config, self.checks, self.reporter = folder, config, checks, reporter
         self.resumed_at = resumed_at
         self.best = -float("inf")
         self._log: RunLog | None = None
@@ -103,7 +83,7 @@ class Keeper(pl.Callback):
         self._since, self._images = time.perf_counter(), 0
         if self._log is not None:
             self._log.write(METRICS, step, row)
-            self.watcher.step(step, self.config.optim.steps, row["loss"])
+            self.reporter.step(step, self.config.optim.steps, row["loss"])
 
     def _check(self, trainer: pl.Trainer, module: Pretraining, step: int) -> None:
         begin = time.perf_counter()
@@ -112,9 +92,9 @@ class Keeper(pl.Callback):
         if self._log is not None:
             if found:
                 self._log.write(CHECKS, step, found)
-            self.watcher.say(summary(step, self.config.optim.steps, float(module.last["loss"]), found))
+            self.reporter.say(summary(step, self.config.optim.steps, float(module.last["loss"]), found))
             if (warning := operator_warning(found)) is not None:
-                self.watcher.say(f"warning: {warning}")
+                self.reporter.say(f"warning: {warning}")
         if self._agreed(score > self.best, module.device):
             self.best = score
             trainer.save_checkpoint(self.folder / BEST)

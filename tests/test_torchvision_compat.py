@@ -16,7 +16,7 @@ def run(code: str, extra_path: Path | None = None) -> str:
 
 def test_torchvision_is_usable() -> None:
     code = """
-from lie_ssl.torchvision_cure import import_torchvision
+from lie_ssl._torchvision_compat import import_torchvision
 tv = import_torchvision()
 import torch
 from torchvision.transforms import v2
@@ -31,7 +31,7 @@ def test_a_sound_torchvision_is_left_alone(tmp_path: Path) -> None:
     package.mkdir()
     (package / "__init__.py").write_text("imports = globals().get('imports', 0) + 1\n__version__ = 'sound'\n")
     code = """
-from lie_ssl.torchvision_cure import import_torchvision, is_cured
+from lie_ssl._torchvision_compat import import_torchvision, is_cured
 tv = import_torchvision()
 print(tv.__version__, tv.imports, is_cured(), 'torch' in sys.modules)
 """
@@ -48,7 +48,7 @@ def test_a_mismatched_torchvision_is_cured(tmp_path: Path) -> None:
         "torch.library.register_fake('torchvision::nms')(lambda a, b, c: a)\n"
     )
     code = """
-from lie_ssl.torchvision_cure import import_torchvision, is_cured
+from lie_ssl._torchvision_compat import import_torchvision, is_cured
 import_torchvision()
 print(is_cured())
 """
@@ -60,7 +60,7 @@ def test_other_errors_are_not_hidden(tmp_path: Path) -> None:
     package.mkdir()
     (package / "__init__.py").write_text("raise RuntimeError('something else')\n")
     code = """
-from lie_ssl.torchvision_cure import import_torchvision
+from lie_ssl._torchvision_compat import import_torchvision
 try:
     import_torchvision()
 except RuntimeError as error:

@@ -1,0 +1,84 @@
+"""InfoNCE between two frames of the same instance, over the joined batch of all processes.
+
+Shape letters: B batch, N further negatives, M embedding, P projection, T rows of the joined batch.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from lie_ssl.contrast.checks import check_embedding, check_weights
+from lie_ssl.contrast.gather import JoinedBatch
+from lie_ssl.contrast.heads import ProjectionHead
+
+
+class FramesLoss(nn.Module):
+    """The control: a symmetric InfoNCE between the two frames of each instance, on all of the embedding.
+
+    The head and the negatives are those of :class:`lie_ssl.LieLoss`, except for own z, which has no place here.
+    """
+
+    def __init__(self, dim: int, *, temperature: float = 1.0, batch_norm: bool = True) -> None:
+        super().__init__()
+        if temperature <= 0:
+            raise ValueError("temperatures must be above 0")
+        self.dim, self.temperature = dim, temperature
+        self.head = ProjectionHead(dim, batch_norm=batch_norm)
+
+    def forward(self, z: Tensor, z_next: Tensor, *, negatives: Tensor | None = None) -> Tensor:
+        """(B, M), (B, M) and (N, M) -> the mean over the batch (in a distributed run this process' share of it)."""
+        check_embedding("z", z, self.dim)
+        if z.shape != z_next.shape:
+            raise ValueError(f"z {tuple(z.shape)} and z_next {tuple(z_next.shape)} must be alike")
+        check_pairs(self.head, z, z_next, negatives)
+        joined = JoinedBatch.of(len(z), z.device)
+        single = None if negatives is None else JoinedBatch.of(len(negatives), z.device)
+        parts = project(self.head, (z, z_next), negatives, joined, single)
+        return joined.mean(frames_info_nce(*parts, start=joined.start, size=joined.rows, temperature=self.temperature))
+
+
+def check_pairs(head: nn.Module, z: Tensor, z_next: Tensor, negatives: Tensor | None) -> None:
+    """Refuses what the head cannot take, by shapes, dtypes and devices only."""
+    given = {"z": z, "z_next": z_next} if negatives is None else {"z": z, "z_next": z_next, "negatives": negatives}
+    for name, x in given.items():
+        check_embedding(name, x, z.shape[1])
+    check_weights(next(head.parameters()), given, "the projection head")
+
+
+def project(
+    head: nn.Module, groups: tuple[Tensor, ...], negatives: Tensor | None, joined: JoinedBatch,
+    single: JoinedBatch | None,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    """Groups of (B, M), and (N, M) -> unit vectors of the joined batch, through the head all at once."""
+    everything = [joined.gather(x) for x in groups]
+    if negatives is not None and single is not None:
+        everything.append(single.gather(negatives))
+    if len(everything[0]) == 0:  # batch-norm cannot take statistics of nothing
+        return tuple(everything)
+    projected = functional.normalize(head(torch.cat(everything)), dim=1)
+    return projected.split([len(x) for x in everything])
+
+
+def frames_info_nce(
+    first: Tensor, second: Tensor, negatives: Tensor | None = None, *, start: int = 0, size: int | None = None,
+    temperature: float = 1.0,
+) -> Tensor:  # fmt: skip
+    """Symmetric InfoNCE between the two frames of each instance, on unit vectors (T, P); for rows start to
+    start + size -> (size,).
+
+    Negatives are both frames of all other instances, and `negatives`; a frame is not compared with itself.
+    """
+    size = len(first) if size is None else size
+    rows = torch.arange(size, device=first.device)
+    own = rows + start
+    losses = []
+    for anchors, others in ((first, second), (second, first)):
+        local = anchors[start : start + size]
+        same = (local @ anchors.T / temperature).index_put((rows, own), local.new_tensor(-torch.inf))
+        scores = [local @ others.T / temperature, same]
+        if negatives is not None:
+            scores.append(local @ negatives.T / temperature)
+        losses.append(functional.cross_entropy(torch.cat(scores, dim=1), own, reduction="none"))
+    return (losses[0] + losses[1]) / 2
