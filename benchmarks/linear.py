@@ -74,7 +74,7 @@ def run(out: Path, threads: int = 2) -> list[Row]:
     torch.set_num_threads(threads)
     frames = Drawn(draw_index())
     config = EvaluateConfig()
-    subject = Subject(cast(Encoder, Sized(DIM)), "drawn", "base")
+    subject = Subject(cast(Encoder, Sized(DIM)), "drawn", "alone")
     stored = Stored(draw_features(frames))
     begin, begin_processor = time.perf_counter(), time.process_time()
     evaluation = Evaluation(subject, frames, config, stored)

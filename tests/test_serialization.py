@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -12,18 +12,23 @@ from hypothesis import strategies as st
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import DataConfig
+from lie_ssl.lie import OperatorConfig
 from lie_ssl.lie.algebras import ALGEBRAS
-from lie_ssl.lie.operator import AlgebraName
-from lie_ssl.methods import AugmentConfig, EncoderConfig, ObjectiveConfig, OperatorConfig
+from lie_ssl.methods import AugmentConfig, EncoderConfig
 from lie_ssl.methods.mae import MAEConfig
 from lie_ssl.methods.simclr import SimCLRConfig
 from lie_ssl.methods.vicreg import VICRegConfig
+from lie_ssl.objectives.alone import AloneConfig
+from lie_ssl.objectives.frames import FramesConfig
+from lie_ssl.objectives.lie import LieConfig
+from lie_ssl.objectives.lie_off import LieOffConfig
+from lie_ssl.objectives.literal import LiteralConfig
 from lie_ssl.recipes.pretrain import ARMS, PRETRAIN_RECIPES
 from lie_ssl.serialization import from_plain, suggestion, to_plain
 from lie_ssl.training.config import LogConfig, OptimConfig, PretrainConfig, read_config
 
 KINDS = (
-    AugmentConfig, EncoderConfig, OperatorConfig, ObjectiveConfig, MAEConfig, VICRegConfig, SimCLRConfig, OptimConfig,
+    AugmentConfig, EncoderConfig, OperatorConfig, AloneConfig, FramesConfig, LieConfig, LieOffConfig, LiteralConfig, MAEConfig, VICRegConfig, SimCLRConfig, OptimConfig,
     LogConfig, DataConfig,
 )  # fmt: skip
 
@@ -58,7 +63,7 @@ option = st.tuples(words, st.booleans() | st.integers(-99, 16384) | st.floats(-9
     st.builds(
         EncoderConfig,
         name=words,
-        image_size=st.integers(0, 4096),
+        image_size=st.one_of(st.none(), st.integers(1, 4096)),
         pool=st.sampled_from(["auto", "avg", "token", "own"]),
         allow=st.lists(words).map(tuple),
         options=st.lists(option, unique_by=lambda pair: pair[0]).map(tuple),
@@ -73,8 +78,8 @@ def test_any_encoder_config_comes_back(config: EncoderConfig) -> None:
 operators = st.builds(
     OperatorConfig,
     generators=st.lists(st.integers(1, 99), min_size=1).map(tuple),
-    algebra=st.sampled_from(get_args(AlgebraName)),
-    fixed=st.integers(1, 999),
+    algebra=st.sampled_from(list(ALGEBRAS)),
+    fixed=st.one_of(st.integers(1, 999), st.floats(0.01, 0.99)),
     sees=st.sampled_from([("pair",), ("source",), ("delta", "linear")]),
     max_norm=positive,
     split_factors=st.booleans(),
@@ -83,7 +88,7 @@ operators = st.builds(
 
 @given(
     st.builds(
-        ObjectiveConfig,
+        LieConfig,
         ssl=positive,
         lie=unit,
         invariant=unit,
@@ -93,9 +98,8 @@ operators = st.builds(
         operator=operators,
     )
 )
-def test_any_objective_comes_back(config: ObjectiveConfig) -> None:
-    assert from_plain(ObjectiveConfig, through_json(config)) == config
-    assert set(get_args(AlgebraName)) == set(ALGEBRAS)
+def test_any_objective_comes_back(config: LieConfig) -> None:
+    assert from_plain(LieConfig, through_json(config)) == config
 
 
 def test_plain_data_is_what_json_has() -> None:
@@ -107,14 +111,15 @@ def test_plain_data_is_what_json_has() -> None:
     plain = to_plain(PretrainConfig())
     check(plain)
     assert set(plain) == {f.name for f in fields(PretrainConfig)}
-    assert plain["objective"]["operator"]["generators"] == [4]
+    assert to_plain(LiteralConfig())["operator"]["generators"] == [4]
 
 
 def test_what_is_not_given_keeps_its_default() -> None:
-    config = from_plain(PretrainConfig, {"optim": {"lr": 1}, "objective": {"operator": {"generators": [2, 3]}}})
+    config = from_plain(PretrainConfig, {"optim": {"lr": 1}})
     assert (config.optim.lr, type(config.optim.lr)) == (1.0, float)  # a whole number serves as a float
     assert config.optim.batch == OptimConfig().batch
-    assert config.objective.operator == OperatorConfig(generators=(2, 3))
+    literal = from_plain(LiteralConfig, {"operator": {"generators": [2, 3]}})
+    assert literal.operator == OperatorConfig(generators=(2, 3))
 
 
 @pytest.mark.parametrize(

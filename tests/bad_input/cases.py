@@ -290,7 +290,7 @@ PRETRAIN = [
     Case("Lie in capitals", train("--arm", "LIE"), "make it 'lie'"),
     Case("no Lie left", train("--objective.euclidean", "0"), "make it 'lie_off'"),
     Case("no arm", train("--arm", ""), "arm"),
-    Case("nothing to learn", lambda w: ["pretrain", "mae", "base", "--data", w.data, "--out", w.out, "--objective.ssl", "0"], "nothing to learn"),
+    Case("nothing to learn", lambda w: ["pretrain", "mae", "alone", "--data", w.data, "--out", w.out, "--objective.ssl", "0"], "nothing to learn"),
     Case("two arms at once", train("--objective.frames", "1"), "not both"),
     Case("no workers", train("--workers", "-1"), "workers -1"),
     Case("warm-up for ever", train("--optim.warmup", "2"), "[0, 1)"),

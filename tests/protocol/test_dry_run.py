@@ -58,7 +58,7 @@ def tiny_recipe() -> Recipe:
     """Two arms with two seeds, of which the literal one takes Option 2."""
     units = [
         Unit(tiny_run(Path(), "mae", arm, seed=seed), with_option(EVALUATION, "mae", arm))
-        for seed in (0, 1) for arm in ("base", "frames", "literal")
+        for seed in (0, 1) for arm in ("alone", "frames", "literal")
     ]  # fmt: skip
     return Recipe("tiny", tiny_config(), tuple(units))
 
@@ -126,9 +126,9 @@ def test_frames_are_counted_as_the_protocol_embeds_them(tiny: FrameSet, monkeypa
 
     monkeypatch.setattr(evaluate, "finetune", lambda *_: nn.Identity())
     monkeypatch.setattr(evaluate, "predict", predict)
-    step = PretrainingStep(tiny_run(tiny, "mae", "base"), tiny, 8)
+    step = PretrainingStep(tiny_run(tiny, "mae", "alone"), tiny, 8)
     features = Features(step.model.method.encoder, tiny)
-    evaluation = Evaluation(Subject(step.model.method.encoder, "mae", "base"), tiny, EVALUATION, features)
+    evaluation = Evaluation(Subject(step.model.method.encoder, "mae", "alone"), tiny, EVALUATION, features)
     evaluation.linear()
     evaluation.finetuning()
     embedded = int((features._place >= 0).sum())
@@ -157,7 +157,7 @@ def test_jobs_of_a_grid() -> None:
     recipe = tiny_recipe()
     jobs = grid_jobs(recipe, recipe.units)
     assert [(j.name, j.units, j.option, j.classifiers, j.classes) for j in jobs] == [
-        ("mae/base", 2, 1, 2, 3), ("mae/frames", 2, 1, 2, 3), ("mae/literal", 2, 2, 2, 3)
+        ("mae/alone", 2, 1, 2, 3), ("mae/frames", 2, 1, 2, 3), ("mae/literal", 2, 2, 2, 3)
     ]  # fmt: skip
     assert jobs[0].embedded == jobs[2].embedded == embedded_frames(planned_index(recipe.data), EVALUATION)
     assert [j.pretraining for j in jobs] == [u.pretraining for u in recipe.units[:3]]
@@ -228,8 +228,8 @@ def test_what_cannot_be_tried(temporary: Path) -> None:
     bare = Job("bare", EncoderConfig(), tiny_config(), 3, FinetuneConfig(steps=4, batch=8), option=2)
     with pytest.raises(UserError, match="bare: Option 2"):
         dry_run([bare], gpus=1, steps=1)
-    wild = tiny_run(Path(), "mae", "base", optim=OptimConfig(batch=8, lr=1e30, clip=0.0))
-    with pytest.raises(UserError, match="loss of mae/base is not finite"):
+    wild = tiny_run(Path(), "mae", "alone", optim=OptimConfig(batch=8, lr=1e30, clip=None))
+    with pytest.raises(UserError, match="loss of mae/alone is not finite"):
         dry_run([Job("wild", wild.encoder, tiny_config(), 3, FinetuneConfig(steps=0), pretraining=wild)], gpus=1)
     assert list(temporary.iterdir()) == []
 
@@ -239,7 +239,7 @@ def test_the_recipes_of_the_paper(method: str) -> None:
     recipe = GRIDS[f"paper/{method}"]()
     assert len({u.name for u in recipe.units}) == len(recipe.units) == 15
     assert {u.words for u in recipe.units} == {
-        (method, arm, seed) for arm in ("base", "frames", "literal", "lie", "lie_off") for seed in "012"
+        (method, arm, seed) for arm in ("alone", "frames", "literal", "lie", "lie_off") for seed in "012"
     }
     assert (recipe.data.instances, recipe.data.step, recipe.data.render.size) == (50, 4.0, 224)
     for unit in recipe.units:
@@ -272,9 +272,9 @@ def test_the_studies_of_the_paper() -> None:
 def test_the_command(temporary: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(temporary)
     monkeypatch.setitem(GRIDS, "tiny", tiny_recipe)
-    main(["reproduce", "tiny", "--dry-run", "--gpus", "2", "--tflops", "0.5", "--only", "base"])
+    main(["reproduce", "tiny", "--dry-run", "--gpus", "2", "--tflops", "0.5", "--only", "alone"])
     said = capsys.readouterr().out
-    rows = [line.split() for line in said.splitlines() if line.strip().startswith("mae/base ")]
+    rows = [line.split() for line in said.splitlines() if line.strip().startswith("mae/alone ")]
     assert [row[1] for row in rows] == ["pretraining", "embedding", "linear", "finetuning", "whole"]
     assert float(rows[4][2]) == pytest.approx(
         sum(float(row[-4 if row[1] != "embedding" else -3]) for row in rows[:4]), rel=0.02

@@ -48,14 +48,14 @@ def runs(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         few_pairs(patch)
         return {
             arm: pretrain(tiny_run(tiny, "simclr", arm, optim__steps=2, seed=3), folder / arm)
-            for arm in ("lie", "base")
+            for arm in ("lie", "alone")
         }
 
 
 def evaluation(frames: FrameSet, config: EvaluateConfig = QUICK, **settings: object) -> Evaluation:
     torch.manual_seed(0)
     encoder = create_encoder(EncoderConfig(name="resnet_mini"), 16, 3)
-    subject = replace(Subject(encoder, "resnet", "base"), **settings)
+    subject = replace(Subject(encoder, "resnet", "alone"), **settings)
     return Evaluation(subject, frames, config, Features(subject.encoder, frames))
 
 
@@ -108,7 +108,7 @@ def test_the_curve_adds_up_to_the_accuracy(tiny: FrameSet) -> None:
 
 
 def test_a_run_without_an_operator_twice(runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    run, calls = runs["base"], []
+    run, calls = runs["alone"], []
     embed = protocol_features.embed_frames
     monkeypatch.setattr(protocol_features, "embed_frames", lambda *a: (calls.append(len(a[2])), embed(*a))[1])
     main(["evaluate", str(run), *SHORT])
@@ -197,7 +197,7 @@ def test_new_is_what_no_phase_has_seen(tiny: FrameSet) -> None:
 def test_a_run_is_judged_by_its_own_share_of_turning_instances(tiny: FrameSet, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         few_pairs(patch)
-        run = pretrain(tiny_run(tiny, "simclr", "base", optim__steps=1, diverse=0.8), tmp_path / "run")
+        run = pretrain(tiny_run(tiny, "simclr", "alone", optim__steps=1, diverse=0.8), tmp_path / "run")
     results = evaluate_run(run, QUICK, tmp_path / "out")
     turned = tiny.index.loc[results.predictions["row"]].query("split == 'train' and angle > 0")
     assert set(turned["diverse_rank"]) == {3, 4, 5}  # of the other reading; known_new has rank 5 alone
@@ -228,7 +228,7 @@ def test_any_encoder(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, caps
     main(["evaluate", "--encoder.name", "test_resnet", *common, "--out", str(out)])
     assert "linear evaluation" in capsys.readouterr().out
     results, card = read_results(out)
-    assert set(zip(results.accuracy["method"], results.accuracy["arm"], strict=True)) == {("test_resnet", "base")}
+    assert set(zip(results.accuracy["method"], results.accuracy["arm"], strict=True)) == {("test_resnet", "alone")}
     assert card["encoder"]["name"] == "test_resnet"
     assert card["pretraining"] is None
     again = evaluate_encoder(
@@ -239,9 +239,9 @@ def test_any_encoder(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, caps
     np.testing.assert_allclose(again.accuracy["top1"], results.accuracy["top1"], rtol=1e-5)  # weights follow the seed
     assert set(again.accuracy["method"]) == {"mine"}
 
-    file = export_run(runs["base"], tmp_path / "exported.safetensors")
+    file = export_run(runs["alone"], tmp_path / "exported.safetensors")
     main(["evaluate", str(file), *common, "--out", str(tmp_path / "file")])
-    module = evaluate_encoder(lie_ssl.load(runs["base"]).encoder, tiny.folder, QUICK, tmp_path / "module")
+    module = evaluate_encoder(lie_ssl.load(runs["alone"]).encoder, tiny.folder, QUICK, tmp_path / "module")
     of_file, card = read_results(tmp_path / "file")
     assert set(of_file.accuracy["method"]) == {"exported"}
     assert card["encoder"] == {"file": "exported.safetensors"}
@@ -250,7 +250,7 @@ def test_any_encoder(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, caps
 
 
 def test_mistakes(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    base, lie = runs["base"], runs["lie"]
+    base, lie = runs["alone"], runs["lie"]
     assert "Option 2 moves embeddings and needs a run with an operator" in refusal(
         capsys, "evaluate", base, "--options", "2"
     )
@@ -283,7 +283,7 @@ def test_data_sets_that_do_not_fit(
     other = tiny_config(classes=("car", "chair", "lamp"), instances=3, step=180.0)
     folder = make_frames(other, tmp_path / "other", workers=1).folder
     assert "has other classes than the run's data set (lamp, mug ...)" in refusal(
-        capsys, "evaluate", runs["base"], "--data", folder, "--out", tmp_path / "out"
+        capsys, "evaluate", runs["alone"], "--data", folder, "--out", tmp_path / "out"
     )
     assert not (tmp_path / "out").exists()
     index = tiny.index
@@ -343,7 +343,7 @@ def test_a_run_that_knows_more_kinds_than_the_data_set_has(tiny: FrameSet) -> No
 def test_an_unfinished_run(runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / "run"
     run.mkdir()
-    for path in runs["base"].iterdir():
+    for path in runs["alone"].iterdir():
         if path.is_file():
             (run / path.name).write_bytes(path.read_bytes())
     card = json.loads((run / "card.json").read_text())
@@ -363,7 +363,7 @@ def test_recipes() -> None:
     options = {
         (method, arm): evaluate_recipe("paper", method, arm).options
         for method in ("mae", "vicreg", "simclr")
-        for arm in ("base", "literal", "lie")
+        for arm in ("alone", "literal", "lie")
     }
     assert [k for k, v in options.items() if v == (2,)] == [("mae", "literal"), ("vicreg", "literal")]
     assert evaluate_recipe("paper", "vicreg").finetune.steps == 0
@@ -377,7 +377,7 @@ def test_recipes() -> None:
 
 
 def test_help_shows_the_defaults_of_the_recipe(runs: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in (["--recipe", "paper", str(runs["base"])], [str(runs["base"]), "--recipe=paper"]):
+    for arguments in (["--recipe", "paper", str(runs["alone"])], [str(runs["alone"]), "--recipe=paper"]):
         with pytest.raises(SystemExit) as stop:
             main(["evaluate", *arguments, "--help"])
         assert stop.value.code == 0

@@ -122,7 +122,7 @@ def test_every_model_says_how_to_get_it() -> None:
 
 def test_the_figure_has_a_bar_for_every_gap() -> None:
     rows = [
-        {"method": m, "arm": "base", "option": 1, "phase": "linear", "diverse": 50, "poses": p, "setting": s,
+        {"method": m, "arm": "alone", "option": 1, "phase": "linear", "diverse": 50, "poses": p, "setting": s,
          "seed": 0, "top1": 90 - 10 * i - j}
         for j, m in enumerate(("a", "b")) for p in ("2d", "3d")
         for i, s in enumerate(("known_typical", "known_new", "unknown_typical", "unknown_diverse"))

@@ -23,7 +23,7 @@ from tests.training.tiny_runs import Notes, tiny_run
 
 
 def tiny_recipe(**changes: Any) -> Recipe:
-    arms = [(arm, seed) for seed in (0, 1, 2) for arm in ("base", "literal")]
+    arms = [(arm, seed) for seed in (0, 1, 2) for arm in ("alone", "literal")]
     units = [Unit(tiny_run(Path(), "mae", arm, seed=seed, **changes), EvaluateConfig()) for arm, seed in arms]
     return Recipe("tiny", tiny_config(), tuple(units))
 
@@ -119,8 +119,8 @@ def test_the_unit_of_a_process_that_was_killed_is_taken_over(tmp_path: Path) -> 
 def test_a_unit_that_fails_is_named_and_can_be_tried_again(tmp_path: Path) -> None:
     recipe = tiny_recipe()
     said, failed = work(tmp_path, recipe, Worker(fails="mae_base_1"))
-    assert failed == ["mae/base/1"]
-    assert any(text.startswith("mae/base/1 failed: it cannot be; 3 of 6") for text in said)
+    assert failed == ["mae/alone/1"]
+    assert any(text.startswith("mae/alone/1 failed: it cannot be; 3 of 6") for text in said)
     again = Worker()
     assert work(tmp_path, recipe, again)[1] == []
     assert again.done == ["mae_base_1"]
@@ -147,7 +147,7 @@ def test_a_unit_that_was_changed_is_done_anew_and_no_other(tmp_path: Path) -> No
 
 
 def test_units_start_from_the_first_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    recipe = replace(tiny_recipe(), first=tiny_run(Path(), "mae", "base", seed=5))
+    recipe = replace(tiny_recipe(), first=tiny_run(Path(), "mae", "alone", seed=5))
     assert recipe.hash_of(recipe.units[0]) != tiny_recipe().hash_of(recipe.units[0])
     trained: list[tuple[str, int]] = []
     monkeypatch.setattr(grid, "pretrain", lambda config, out, reporter: trained.append((out.name, config.seed)))

@@ -44,7 +44,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("name", "count"),
-    [("paper/mae", 24), ("paper/vicreg", 72), ("paper/simclr", 36), ("small/mae/lie", 2), ("small/vicreg/base", 3)],
+    [("paper/mae", 24), ("paper/vicreg", 72), ("paper/simclr", 36), ("small/mae/lie", 2), ("small/vicreg/alone", 3)],
 )
 def test_the_grids_have_the_trials_of_the_paper(name: str, count: int) -> None:
     grid = replace(sweep_recipe(name), ratio=0.0)
@@ -263,10 +263,10 @@ def test_a_trial_that_is_shot_is_named(tiny: FrameSet, tmp_path: Path, sleeper: 
     ("arguments", "words"),
     [
         (["small/mae/li", "--data", "d", "--out", "o"], "no sweep 'small/mae/li'; did you mean 'small/mae/lie'?"),
-        (["small/mae/base", "--out", "o"], "say which data set"),
-        (["small/mae/base", "--data", "d", "--out", "o", "--optim.lr", "1"], "varies optim.lr itself"),
-        (["small/mae/base", "--data", "d", "--out", "o", "--jobs", "0"], "jobs is 0"),
-        (["small/mae/base", "--data", "d", "--out", "o", "--ratio", "-1"], "ratio is -1.0"),
+        (["small/mae/alone", "--out", "o"], "say which data set"),
+        (["small/mae/alone", "--data", "d", "--out", "o", "--optim.lr", "1"], "varies optim.lr itself"),
+        (["small/mae/alone", "--data", "d", "--out", "o", "--jobs", "0"], "jobs is 0"),
+        (["small/mae/alone", "--data", "d", "--out", "o", "--ratio", "-1"], "ratio is -1.0"),
         (["--data", "d"], "lie-ssl sweep GRID"),
     ],
 )
@@ -296,7 +296,7 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_sweep_that_is_terminated_goes_on(tiny: FrameSet, tmp_path: Path) -> None:
     out = tmp_path / "sweep"
     command = [
-        *LIE_SSL, "sweep", "small/mae/base", "--data", str(tiny.folder), "--out", str(out), "--jobs", "2",
+        *LIE_SSL, "sweep", "small/mae/alone", "--data", str(tiny.folder), "--out", str(out), "--jobs", "2",
         "--optim.steps", "40", "--optim.batch", "8", "--log.check-every", "10", "--log.no-tensorboard",
         "--probe.steps", "5",
     ]  # fmt: skip

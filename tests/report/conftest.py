@@ -25,7 +25,7 @@ def evaluated(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> list[
     runs = []
     with pytest.MonkeyPatch.context() as patch:
         few_pairs(patch)
-        for arm in ("base", "lie"):
+        for arm in ("alone", "lie"):
             runs.append(pretrain(tiny_run(tiny, "mae", arm), folder / arm))
             evaluate_run(runs[-1], config, runs[-1] / "evaluation")
     return runs

@@ -31,9 +31,9 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
         ("mae lei", [], "no arm 'lei'; did you mean 'lie'?"),
         ("mae lie", ["--recipe", "smal"], "no recipe 'smal'; did you mean 'small'?"),
         ("mae lie", ["--encoder.name", "vit_minni"], "no encoder 'vit_minni'; did you mean vit_mini?"),
-        ("simclr base", ["--encoder.name", "resnet_min"], "did you mean resnet_mini?"),
-        ("simclr base", ["--encoder.name", "resnet510"], "no encoder 'resnet510'; did you mean resnet"),
-        ("mae base", ["--encoder.name", "resnet_mini"], "needs a vision transformer"),
+        ("simclr alone", ["--encoder.name", "resnet_min"], "did you mean resnet_mini?"),
+        ("simclr alone", ["--encoder.name", "resnet510"], "no encoder 'resnet510'; did you mean resnet"),
+        ("mae alone", ["--encoder.name", "resnet_mini"], "needs a vision transformer"),
         ("mae lie", ["--encoder.image-size", "48"], "encoder.image_size is 48, but the frames of the data set have 16"),
         ("mae lie", ["--encoder.channels", "1"], "encoder.channels is 1, but the frames of the data set have 3"),
         ("mae lie", ["--encoder.patch-size", "5"], "16 px"),
@@ -42,7 +42,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
         ("mae literal", ["--objective.operator.sees", "pair", "delta"], "the data set varies in pose"),
         ("mae lie", ["--precision", "fp16", "--device", "cpu"], "a CPU has no fast fp16"),
         ("mae lie", ["--start", "nowhere"], "there is no checkpoint nowhere"),
-        ("no.such.module:Method base", [], "cannot be imported"),
+        ("no.such.module:Method alone", [], "cannot be imported"),
         ("mae", [], "lie-ssl pretrain METHOD ARM"),
         ("mae lie", ["--recipe"], "--recipe needs a value"),
     ],
@@ -94,14 +94,14 @@ def test_a_wrong_value_is_no_traceback(
 
 def test_help_shows_the_flags_of_the_method(capsys: pytest.CaptureFixture[str]) -> None:
     shown = {}
-    for words in ("mae lie", "vicreg base"):
+    for words in ("mae lie", "vicreg alone"):
         with pytest.raises(SystemExit) as stop:
             main(["pretrain", *words.split(), "--help"])
         assert stop.value.code == 0
         shown[words] = capsys.readouterr().out
     assert "--method.mask" in shown["mae lie"]
-    assert "--method.expander" in shown["vicreg base"]
-    assert "--method.mask" not in shown["vicreg base"]
+    assert "--method.expander" in shown["vicreg alone"]
+    assert "--method.mask" not in shown["vicreg alone"]
     with pytest.raises(SystemExit) as stop:
         main(["pretrain"])
     assert stop.value.code == 0

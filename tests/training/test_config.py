@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lie_ssl.errors import UserError
+from lie_ssl.objectives import objective_type
 from lie_ssl.recipes.pretrain import ARMS, PRETRAIN_RECIPES, PUBLISHED, pretrain_recipe, short_run
 from lie_ssl.serialization import to_plain
 from lie_ssl.training.config import LogConfig, OptimConfig, PretrainConfig, load_config, read_config
@@ -32,7 +33,7 @@ def other(config: PretrainConfig, name: str) -> PretrainConfig:
 
 @pytest.mark.parametrize("name", [f.name for f in dataclasses.fields(PretrainConfig)])
 def test_the_digest_covers_what_is_learned_and_nothing_else(name: str) -> None:
-    config = PretrainConfig(arm="own")
+    config = PretrainConfig()
     how = name in ("data", "log", "device", "workers")
     assert (other(config, name).digest() == config.digest()) == how
     assert other(config, name) != config
@@ -51,8 +52,9 @@ def test_the_digest_covers_every_setting_of_the_optimiser(name: str) -> None:
 def test_every_recipe_goes_through_a_file_and_back(tmp_path: Path, recipe: str, method: str, arm: str) -> None:
     config = pretrain_recipe(recipe, method, arm)
     assert (config.method.name, config.arm) == (method, arm)
-    assert config.objective.pairs == (arm != "base")
-    assert config.objective.moves == (arm in ("literal", "lie", "lie_off"))
+    kind = objective_type(config.objective.name)
+    assert kind.needs_pairs == (arm != "alone")
+    assert kind.has_mover == (arm in ("literal", "lie", "lie_off"))
     write_config(tmp_path, config)
     found = load_config(tmp_path / "config.json")
     assert found == config
@@ -67,7 +69,7 @@ def test_all_recipes_differ() -> None:
 
 def test_the_loss_of_mae_weighs_more_beside_a_contrast_unless_steps_are_few() -> None:
     weights = {arm: pretrain_recipe("small", "mae", arm).objective.ssl for arm in ARMS}
-    assert weights == {"base": 1.0, "frames": 20.0, "literal": 20.0, "lie": 20.0, "lie_off": 20.0}
+    assert weights == {"alone": 1.0, "frames": 20.0, "literal": 20.0, "lie": 20.0, "lie_off": 20.0}
     few = short_run("mae", "lie", 500)
     assert (few.objective.ssl, few.optim.steps) == (1.0, 500)
 

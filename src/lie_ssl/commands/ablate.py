@@ -59,8 +59,8 @@ def ablate(arguments: list[str]) -> None:
         """
         if not config.data:
             raise UserError("say which data set to learn from: --data FOLDER (make one with `lie-ssl data make small`)")
-        if (config.seed, config.arm) != (default.seed, default.arm) or not seeds:
-            raise UserError("an ablation takes --seeds and names its arms itself; leave out --seed and --arm")
+        if (config.seed, config.variant) != (default.seed, default.variant) or not seeds:
+            raise UserError("an ablation takes --seeds and names its variants itself; leave out --seed and --variant")
         with Bar() as bar:
             table = run(config, chosen(only), seeds, evaluation, out, bar)
         print(f"{out / TABLE}: {table['ablation'].nunique()} variants\n{summary(table)}")

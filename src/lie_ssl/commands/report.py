@@ -21,7 +21,7 @@ def report(
 
     Several seeds of the same arm are averaged.
 
-    Example: lie-ssl report runs/mae_base runs/mae_lie --out report.html --files results
+    Example: lie-ssl report runs/mae_alone runs/mae_lie --out report.html --files results
 
     Args:
         sources: Folders of runs that were evaluated, of evaluations, or of collected tables (accuracy.csv ...).

@@ -17,7 +17,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
 from lie_ssl.protocol.results import EQUIVARIANCE_KEYS
-from lie_ssl.protocol.unit import Pace, train_and_evaluate, unit_digest
+from lie_ssl.protocol.unit import Pace, train_and_evaluate, unit_digests
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.locks import folder_lock
 from lie_ssl.storage.tables import read_table, write_table
@@ -39,7 +39,7 @@ class Variant:
 
     name: str
     config: PretrainConfig
-    digest: str  # of the run and its evaluation
+    digests: tuple[str, str]  # of the run and its evaluation, today's and that of 0.1
 
     @property
     def key(self) -> str:
@@ -84,7 +84,7 @@ def _ablate(
         operator = [_operators([*operator, results.equivariance.assign(ablation=variant.name)])]
         write_table(out / TABLE, accuracy[0])
         write_table(out / OPERATOR, operator[0])
-        sources[variant.key] = variant.digest
+        sources[variant.key] = variant.digests[0]
         write_whole(out / SOURCES, [json.dumps(sources, indent=1).encode()])
         reporter.say(f"{variant.key} is done: {pace.step()}")
     return accuracy[0]
@@ -114,13 +114,13 @@ def _variants(
     made: dict[str, PretrainConfig] = {FULL: full}
     for name, change in changes.items():
         try:
-            made[name] = change(replace(full, arm=f"{full.arm}_{name}"))
+            made[name] = change(replace(full, variant=name))
         except UserError as error:
             reporter.say(f"{name} cannot run: {error}")
     for seed in seeds:
         for name, config in made.items():
             seeded = replace(config, seed=seed)
-            yield Variant(name, seeded, unit_digest(seeded, evaluation, data))
+            yield Variant(name, seeded, unit_digests(seeded, evaluation, data))
 
 
 def _sources(out: Path, variants: Sequence[Variant]) -> dict[str, str]:
@@ -136,7 +136,7 @@ def _sources(out: Path, variants: Sequence[Variant]) -> dict[str, str]:
     except ValueError as error:
         raise UserError(f"{path} is damaged; remove it, and what is trained already is only read again") from error
     for variant in variants:
-        if sources.get(variant.key, variant.digest) != variant.digest:
+        if sources.get(variant.key, variant.digests[0]) not in variant.digests:
             raise UserError(f"{out} holds another ablation ({variant.key} had other settings); choose another --out")
     return sources
 
@@ -146,7 +146,7 @@ def _results(
 ) -> Results:
     """Those of the full model where the variant changes nothing, as with the algebra that it has already."""
     full = next(v for v in variants if v.name == FULL and v.config.seed == variant.config.seed)
-    if replace(full.config, arm=variant.config.arm) == variant.config:
+    if replace(full.config, variant=variant.config.variant) == variant.config:
         variant = full
     run = out / "runs" / f"{variant.name}_{variant.config.seed}"
     reporter.say(f"training and evaluating {run}")

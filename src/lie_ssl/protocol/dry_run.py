@@ -27,7 +27,7 @@ from lie_ssl.lie import LieOperator
 from lie_ssl.methods.draws import Draws
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.features import embed_frames, to_float
-from lie_ssl.methods.pair_model import PairModel, trained
+from lie_ssl.objectives.pair_model import PairModel, trained
 from lie_ssl.protocol.evaluate import EvaluateConfig, Say
 from lie_ssl.protocol.finetune import FinetuneConfig, finetune
 from lie_ssl.protocol.grid import Recipe, Unit
@@ -217,7 +217,7 @@ class Rehearsal:
         self.job, self.frames, self.gpus, self.steps = job, frames, gpus, steps
         self.operator: LieOperator | None = None
         self.coordinates: Tensor | None = None
-        random = replace(job.encoder, weights="", parts=())
+        random = replace(job.encoder, weights=None, parts=())
         self.run = job.pretraining and replace(job.pretraining, encoder=random, start="", data=str(frames.folder))
         if self.run is None:
             self.encoder = create_encoder(random, frames.size, frames.channels)

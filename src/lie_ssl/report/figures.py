@@ -17,10 +17,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from lie_ssl.report.colours import MARKERS, colour_of
+from lie_ssl.report.colours import colour_of, marker_of
 from lie_ssl.report.names import (
     ARM_KEYS,
     BAR_SETTINGS,
+    BASE,
     SELF_OCCLUSION,
     SELF_OCCLUSION_POSES,
     SETTINGS,
@@ -98,7 +99,7 @@ def angle_curves(curve: pd.DataFrame, phase: str, method: str, diverse: float | 
         for arm in arms:
             line = shown[_is(shown, arm)]
             colour = colour_of(arm, arms)
-            panel.plot(line["angle"], line["mean"], color=colour, lw=1.8, ls=_dash(arm), marker=_marker(arm), ms=4)
+            panel.plot(line["angle"], line["mean"], color=colour, lw=1.8, ls=_dash(arm), marker=marker_of(arm), ms=4)
             error = line["error"].fillna(0)
             panel.fill_between(line["angle"], line["mean"] - error, line["mean"] + error, color=colour, alpha=0.2, lw=0)
         panel.set_title(f"{SETTINGS.get(settings[i], settings[i])}, {poses_name(kinds[j])}", fontsize=9)
@@ -109,7 +110,7 @@ def angle_curves(curve: pd.DataFrame, phase: str, method: str, diverse: float | 
         panel.set_ylabel("top-1 (%)" if j == 0 else "")
     panels[0, 0].set_ylim(bottom=0)
     figure.suptitle(f"{phase_name(phase)}, {diverse:g} % diverse instances", fontsize=11)
-    _legend(figure, arms, lambda arm, c: Line2D([], [], color=c, lw=1.8, ls=_dash(arm), marker=_marker(arm), ms=4))
+    _legend(figure, arms, lambda arm, c: Line2D([], [], color=c, lw=1.8, ls=_dash(arm), marker=marker_of(arm), ms=4))
     return figure
 
 
@@ -159,7 +160,7 @@ def _legend(figure: Figure, arms: Sequence[Arm], handle: Callable[[Arm, str], Pa
 def _kind(arm: Arm) -> str:
     """What the arm is called where a panel's title says the method."""
     name = Arm("", arm.arm, arm.option).name.lstrip(", ")
-    return "baseline" if arm.arm == "base" else name
+    return "baseline" if arm.arm == BASE else name
 
 
 def _is(means: pd.DataFrame, arm: Arm) -> pd.Series:
@@ -168,10 +169,6 @@ def _is(means: pd.DataFrame, arm: Arm) -> pd.Series:
 
 def _dash(arm: Arm) -> str:
     return "--" if arm.option == 2 else "-"
-
-
-def _marker(arm: Arm) -> str:
-    return MARKERS.get(arm.arm, "x")
 
 
 def plain_axes(panel: Axes) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from lie_ssl.objectives.registry import OBJECTIVES
 from lie_ssl.report.gathering import ReportData
 from lie_ssl.report.names import (
     ARM_KEYS,
@@ -73,7 +74,8 @@ def plain_sentences(report: ReportData) -> list[str]:
         parts = []
         for arm in reversed(arms_of(accuracy)):
             own = _of(means, arm).set_index("poses")["mean"]
-            control = " (the same pairs, no operator)" if arm.arm == "frames" else ""
+            note = OBJECTIVES[arm.arm].note if arm.arm in OBJECTIVES else ""
+            control = f" ({note})" if note else ""
             told = " and ".join(f"{value:.1f} %" for value in own)
             parts.append(f"in {told} of frames by {arm.name}{control}")
         kinds = " and ".join(dict.fromkeys(means["poses"].map(poses_name)))

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from lie_ssl.report.names import ARM_KEYS, METHODS, Arm, arms_of, in_order, method_name, poses_name
+from lie_ssl.methods.registry import METHODS
+from lie_ssl.report.names import ARM_KEYS, Arm, arms_of, in_order, method_name, poses_name
 from lie_ssl.report.summary import over_seeds
 from lie_ssl.report.tables import Row, Table, lookup
 
@@ -17,7 +18,7 @@ CELLS = [
     ("finetune", "known_new", "finetuned, known object, new pose"),
     ("finetune", "unknown_diverse", "finetuned, unknown object"),
 ]
-AGAINST = ("base", "frames", "lie_off")
+AGAINST = ("alone", "frames", "lie_off")
 OPERATOR = {"mrr": "MRR", "mrr_transfer": "other's t", "mrr_identity": "not moved", "relative_error": "rel. error"}
 
 

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-BASE = "base"
-METHODS = {"mae": "MAE", "vicreg": "VICReg", "simclr": "SimCLR"}
-ARMS = {BASE: "", "frames": "Frames", "literal": "Lie (literal)", "lie": "Lie", "lie_off": "Lie off"}
+from lie_ssl.methods.registry import METHODS
+from lie_ssl.objectives.registry import OBJECTIVES
+
+BASE = "alone"
 PHASES = {"linear": "Linear evaluation", "finetune": "Finetuning", "knn": "k nearest neighbours"}
 SETTINGS = {
     "known_typical": "known instance in typical pose",
@@ -51,19 +52,30 @@ class Arm(NamedTuple):
     @property
     def name(self) -> str:
         """Such as "MAE Lie"; Option 2 (classifiers see moved neighbours too) is said, Option 1 is not."""
-        words = [method_name(self.method), ARMS.get(self.arm, self.arm)]
-        return " ".join(w for w in words if w) + (f", option {self.option}" if self.option != 1 else "")
+        words = [method_name(self.method), OBJECTIVES.title(self.objective)]
+        notes = [self.variant, f"option {self.option}" if self.option != 1 else ""]
+        return ", ".join([" ".join(w for w in words if w), *(note for note in notes if note)])
 
     @property
-    def order(self) -> tuple[int, str, int, str, int]:
-        return (*_place(self.method, METHODS), *_place(self.arm, ARMS), self.option)
+    def objective(self) -> str:
+        """The name of its objective, without that of a variant."""
+        return self.arm.partition("-")[0]
+
+    @property
+    def variant(self) -> str:
+        """The word of a variant, empty for none."""
+        return self.arm.partition("-")[2]
+
+    @property
+    def order(self) -> tuple[int, str, int, str, str, int]:
+        return (*_place(self.method, METHODS), *_place(self.objective, OBJECTIVES), self.variant, self.option)
 
 
 ARM_KEYS = list(Arm._fields)
 
 
 def method_name(method: str) -> str:
-    return METHODS.get(method, method)
+    return METHODS.title(method)
 
 
 def phase_name(phase: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from plotly.offline import get_plotlyjs
 
 from lie_ssl.errors import UserError
+from lie_ssl.objectives.registry import OBJECTIVES
 from lie_ssl.report import texts
 from lie_ssl.report.findings import findings
 from lie_ssl.report.formats import to_html
@@ -161,8 +162,7 @@ class Page:
         """One evaluation, that of the lowest seed, for each arm that may have an operator."""
         found: dict[object, Evaluated] = {}
         for each in sorted(self.report.evaluated, key=lambda e: (e.arm.order, e.seed)):
-            objective = (each.card["pretraining"] or {}).get("objective", {})
-            if any(objective.get(term, 0) for term in ("lie", "euclidean")):
+            if each.arm.objective in OBJECTIVES and OBJECTIVES[each.arm.objective].told == "move":
                 found.setdefault(each.arm, each)
         return list(found.values())
 

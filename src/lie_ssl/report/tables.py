@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from lie_ssl.methods.registry import METHODS
 from lie_ssl.protocol.settings import SETTINGS as ALL_SETTINGS
 from lie_ssl.report.names import (
     ARM_KEYS,
     BASE,
     GAPS,
     MEASURES,
-    METHODS,
     PAPER_SETTINGS,
     PHASES,
     SELF_OCCLUSION,

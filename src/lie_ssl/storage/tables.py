@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from lie_ssl.errors import UserError
+from lie_ssl.migration import RENAMED_CELLS
 from lie_ssl.storage.files import write_whole
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
@@ -55,7 +56,7 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """What :func:`write_table` wrote; an empty table for a file without columns."""
+    """What :func:`write_table` wrote, in the words of today; an empty table for a file without columns."""
     try:
         names = dict.fromkeys(NAMES, str)
         table = pd.DataFrame()
@@ -66,4 +67,7 @@ def read_table(path: Path) -> pd.DataFrame:
     table = table.rename(columns=csv_text)
     for name in table.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]]:
         table[name] = table[name].map(lambda cell: csv_text(cell) if isinstance(cell, str) else cell)
+    for name, words in RENAMED_CELLS.items():
+        if name in table:
+            table[name] = table[name].map(lambda cell, words=words: words.get(cell, cell))
     return table

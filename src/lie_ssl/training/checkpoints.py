@@ -10,6 +10,7 @@ import torch
 from lightning.pytorch.plugins.io import CheckpointIO
 
 from lie_ssl.errors import UserError
+from lie_ssl.migration import migrate
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.torch_files import read_torch
 
@@ -47,7 +48,8 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         and all(isinstance(key, str) and isinstance(value, torch.Tensor) for key, value in state.items())
     ):
         raise UserError(f"{path} is no checkpoint of a pretraining run of lie_ssl")
-    return checkpoint
+    stated = own.get("format", 1)
+    return migrate("checkpoint", checkpoint | {"format": stated}, str(path))
 
 
 def last_line(error: Exception) -> str:

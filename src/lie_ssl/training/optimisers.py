@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.training.config import OptimConfig
 from lie_ssl.training.lars import LARS
 
@@ -29,8 +29,8 @@ def build_optimiser(model: PairModel, config: OptimConfig) -> torch.optim.Optimi
     return torch.optim.AdamW(groups, lr=config.lr, betas=(config.momentum, config.beta))
 
 
-def gradient_norms(model: PairModel, limit: float) -> dict[str, torch.Tensor]:
-    """The norm of the gradient of each group, which is then clipped to the limit (0: not at all)."""
+def gradient_norms(model: PairModel, limit: float | None) -> dict[str, torch.Tensor]:
+    """The norm of the gradient of each group, which is then clipped to the limit (None: not at all)."""
     norms = {}
     for name, parameters in model.groups().items():
         norms[name] = torch.nn.utils.clip_grad_norm_(parameters, limit or torch.inf)

@@ -21,7 +21,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.frames.loader import endless_loader
 from lie_ssl.lie.norms import NormError
-from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.serialization import MOST
 from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.limits import check_memory, check_room

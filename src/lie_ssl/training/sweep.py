@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -19,9 +18,8 @@ from typing import Any
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.serialization import to_plain
 from lie_ssl.storage.files import write_whole
-from lie_ssl.training.config import PretrainConfig, import_paths
+from lie_ssl.training.config import PretrainConfig, config_bytes, import_paths
 from lie_ssl.training.folder import check_run
 
 
@@ -107,7 +105,7 @@ def start(trial: Trial, out: Path, jobs: int) -> subprocess.Popen[bytes]:
     config, errors = out / "configs" / f"{trial.name}.json", errors_of(trial, out)
     for folder in (config.parent, errors.parent):
         folder.mkdir(parents=True, exist_ok=True)
-    write_whole(config, [json.dumps(to_plain(trial.config), indent=1).encode()])
+    write_whole(config, [config_bytes(trial.config)])
     cores = int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1)
     environment = os.environ | {"OMP_NUM_THREADS": str(max(1, cores // jobs))}
     command = [sys.executable, "-m", "lie_ssl", "pretrain", "--config", str(config)]

@@ -11,31 +11,36 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from lie_ssl.lie import LieLoss
-from lie_ssl.methods import Draws, EncoderConfig, ObjectiveConfig, OperatorConfig, PairModel, method_config
-from lie_ssl.methods.pair_model import PairOutput, frozen_statistics
-from lie_ssl.recipes.pretrain import ARMS, arm_objective
+from lie_ssl.lie import LieLoss, OperatorConfig
+from lie_ssl.methods import Draws, EncoderConfig, method_config
+from lie_ssl.objectives import ObjectiveConfig, PairModel, objective_config
+from lie_ssl.objectives.alone import AloneConfig
+from lie_ssl.objectives.frames import FramesConfig
+from lie_ssl.objectives.lie import LieConfig
+from lie_ssl.objectives.pair_model import PairOutput, frozen_statistics
+from lie_ssl.recipes.pretrain import ARMS
 from lie_ssl.training.config import OptimConfig, PretrainConfig
 from lie_ssl.training.model import build_model
 from lie_ssl.training.optimisers import build_optimiser, gradient_norms
 
 SIZE, ROWS, DIM = 16, 6, 128
 METHODS = ("mae", "vicreg", "simclr")
-LIE = ObjectiveConfig(
-    lie=0.7, euclidean=0.2, coordinates=0.3, invariant=0.4, temperature=0.5, operator=OperatorConfig(fixed=96)
-)
-FRAMES = ObjectiveConfig(frames=0.6, temperature=0.5)
+LIE = LieConfig(
+    lie=0.7, euclidean=0.2, coordinates=0.3, invariant=0.4, temperature=0.5, operator=OperatorConfig(fixed=96),
+    relative=False, by_kind=False, detach_fixed=False,
+)  # fmt: skip
+FRAMES = FramesConfig(frames=0.6, temperature=0.5)
 
 
-def build(method: str, objective: ObjectiveConfig, seed: int = 0, **changes: Any) -> PairModel:
+def build(
+    method: str, objective: ObjectiveConfig, seed: int = 0, factors: tuple[str, ...] = ("pose",), **changes: Any
+) -> PairModel:
     encoder = (
         EncoderConfig(name="vit_mini", options=(("depth", 1),)) if method == "mae" else EncoderConfig("resnet_mini")
     )
     settings = {"vicreg": {"expander": [32, 32]}}.get(method, {})
-    config = PretrainConfig(
-        method=method_config(method, settings), encoder=encoder, objective=objective, arm="test", seed=seed
-    )
-    return build_model(replace(config, **changes), SIZE, 3)
+    config = PretrainConfig(method=method_config(method, settings), encoder=encoder, objective=objective, seed=seed)
+    return build_model(replace(config, **changes), SIZE, 3, factors)
 
 
 def batch(seed: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -77,17 +82,17 @@ def calls(model: PairModel) -> Counter[str]:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("objective", [ObjectiveConfig(ssl=0.5), FRAMES, LIE, replace(LIE, ssl=2.0, view="ssl")])
+@pytest.mark.parametrize("objective", [AloneConfig(ssl=0.5), FRAMES, LIE, replace(LIE, ssl=2.0, view="ssl")])
 def test_the_total_is_the_weighted_sum(method: str, objective: ObjectiveConfig) -> None:
     out = run(build(method, objective))
-    names = ["ssl"] + (["lie", "euclidean", "coordinates", "invariant"] if objective.moves else [])
-    names += ["frames"] if objective.frames else []
+    names = ["ssl"] + (["lie", "euclidean", "coordinates", "invariant"] if objective.name == "lie" else [])
+    names += ["frames"] if objective.name == "frames" else []
     assert set(names) <= set(out.terms)
     total = sum(getattr(objective, name) * out.terms[name].item() for name in names)
     assert out.total.item() == pytest.approx(total, rel=1e-5)
     assert out.terms["loss"].item() == out.total.item()
     assert all(not value.requires_grad for value in out.terms.values())
-    assert (out.t is not None) == objective.moves
+    assert (out.t is not None) == (objective.name == "lie")
     if out.t is not None:
         assert out.t.shape == (4, 4)  # pairs, generators
     parts = {"mae": "reconstruction", "simclr": "contrast"}
@@ -97,7 +102,7 @@ def test_the_total_is_the_weighted_sum(method: str, objective: ObjectiveConfig) 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_ssl_loss_is_that_of_both_frames(method: str) -> None:
-    model, again = build(method, ObjectiveConfig()), build(method, ObjectiveConfig())
+    model, again = build(method, AloneConfig()), build(method, AloneConfig())
     x, x_next, _, _ = batch()
     draws = Draws(0, 0, ROWS)
     first, second = again.method([x, x_next], [draws.named("first"), draws.named("second")])
@@ -105,39 +110,36 @@ def test_the_ssl_loss_is_that_of_both_frames(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_without_weights_the_operator_is_neither_built_nor_run(method: str) -> None:
-    off = replace(LIE, lie=0.0, euclidean=0.0, coordinates=0.0, invariant=0.0)
-    assert not off.pairs
-    base, model = build(method, ObjectiveConfig()), build(method, off)
+def test_the_method_alone_builds_and_runs_nothing_else(method: str) -> None:
+    model = build(method, AloneConfig())
     assert model.operator is None
-    assert [n for n, _ in model.named_parameters()] == [n for n, _ in base.named_parameters()]
     assert all(name.startswith("method.") for name, _ in model.named_parameters())
     count = calls(model)
     run(model)
     assert count.total() == 1
-    base, model = build(method, ObjectiveConfig()), build(method, off)
-    start = build(method, ObjectiveConfig())
-    for each in (base, model):
-        train(each)
-    assert same(base, model)
-    assert not same(base.method.encoder, start.method.encoder)  # it did learn
+    start = build(method, AloneConfig())
+    train(model)
+    assert not same(model.method.encoder, start.method.encoder)  # it did learn
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_arm_starts_with_the_same_encoder_and_ssl_heads(method: str) -> None:
     torch.manual_seed(1)
     state = torch.get_rng_state()
-    models = {arm: build(method, arm_objective(arm, DIM)) for arm in ARMS}
+    models = {arm: build(method, objective_config(arm), factors=("2d", "3d")) for arm in ARMS}
     assert torch.equal(torch.get_rng_state(), state)  # nobody else's numbers are used up
     torch.manual_seed(2)
-    assert all(same(model.method, build(method, arm_objective(arm, DIM)).method) for arm, model in models.items())
-    assert all(same(model.method, models["base"].method) for model in models.values())
+    assert all(
+        same(model.method, build(method, objective_config(arm), factors=("2d", "3d")).method)
+        for arm, model in models.items()
+    )
+    assert all(same(model.method, models["alone"].method) for model in models.values())
     assert same(models["lie"], models["lie_off"])
-    assert not same(models["base"].method.encoder, build(method, ObjectiveConfig(), seed=1).method.encoder)
+    assert not same(models["alone"].method.encoder, build(method, AloneConfig(), seed=1).method.encoder)
 
 
 def test_operator_and_pair_heads_use_up_no_random_numbers() -> None:
-    method = build("vicreg", ObjectiveConfig()).method
+    method = build("vicreg", AloneConfig()).method
     for objective in (FRAMES, LIE):
         state = torch.get_rng_state()
         assert list(PairModel(method, objective).groups())
@@ -147,7 +149,7 @@ def test_operator_and_pair_heads_use_up_no_random_numbers() -> None:
 @pytest.mark.parametrize("method", ["vicreg", "simclr"])
 @pytest.mark.parametrize("objective", [FRAMES, LIE])
 def test_the_clean_pass_leaves_batch_norm_statistics_alone(method: str, objective: ObjectiveConfig) -> None:
-    base, model = build(method, ObjectiveConfig()), build(method, objective)
+    base, model = build(method, AloneConfig()), build(method, objective)
     before = {k: v.clone() for k, v in model.method.state_dict().items()}
     for each in (base, model):
         run(each)
@@ -179,7 +181,7 @@ def test_frozen_statistics_still_normalise_by_the_batch() -> None:
 def lie_terms(model: PairModel, negatives: bool) -> dict[str, float]:
     """The pair terms by calling the loss on the paired rows, with embeddings of a pass of our own."""
     x, x_next, delta, paired = batch()
-    loss = model.lie_loss
+    loss = model.objective.loss
     assert isinstance(loss, LieLoss)
     z = model.method.encoder(torch.cat([x, x_next[paired]]))
     first, second = z[:ROWS], z[ROWS:]
@@ -213,19 +215,19 @@ def test_a_batch_without_pairs_gives_zeros(method: str, objective: ObjectiveConf
     out.total.backward()
     names = ("frames",) if objective.frames else ("lie", "euclidean", "coordinates", "invariant")
     assert all(out.terms[name].item() == 0 for name in names)
-    base = build(method, ObjectiveConfig())(x, x, delta, torch.zeros(ROWS, dtype=torch.bool), Draws(0, 0, ROWS))
+    base = build(method, AloneConfig())(x, x, delta, torch.zeros(ROWS, dtype=torch.bool), Draws(0, 0, ROWS))
     assert out.total.item() == pytest.approx(objective.ssl * base.total.item())
     for name, parameter in model.named_parameters():
         if not parameter.requires_grad:
             continue
         assert parameter.grad is not None, name
         assert torch.isfinite(parameter.grad).all(), name
-        if name.startswith(("lie_loss", "frames_loss")) or objective.ssl == 0:
+        if name.startswith("objective.") or objective.ssl == 0:
             assert not parameter.grad.any(), name
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("objective", [ObjectiveConfig(), FRAMES, LIE, replace(LIE, ssl=0.0)])
+@pytest.mark.parametrize("objective", [AloneConfig(), FRAMES, LIE, replace(LIE, ssl=0.0)])
 def test_every_trained_parameter_has_a_gradient(method: str, objective: ObjectiveConfig) -> None:
     """DistributedDataParallel waits for each of them, also where a weight of zero leaves a head without work."""
     model = build(method, objective)
@@ -259,8 +261,8 @@ def test_the_view_of_the_method_is_what_pairs_are_compared_by() -> None:
     x, x_next, delta, paired = batch()
     draws = Draws(0, 0, ROWS)
     first, second = again.method([x, x_next], [draws.named("first"), draws.named("second")])
-    assert again.lie_loss is not None
-    expected = again.lie_loss(first.z[paired], second.z[paired], delta[paired], negatives=first.z[~paired])
+    assert isinstance(again.objective.loss, LieLoss)
+    expected = again.objective.loss(first.z[paired], second.z[paired], delta[paired], negatives=first.z[~paired])
     assert run(model).terms["euclidean"].item() == pytest.approx(expected.euclidean.item(), rel=1e-5)
     assert run(model).terms["ssl"].item() == pytest.approx((first.loss + second.loss).item(), rel=1e-3)
 
@@ -270,7 +272,7 @@ def test_the_view_of_the_method_is_what_pairs_are_compared_by() -> None:
 @pytest.mark.parametrize("objective", [FRAMES, LIE])
 def test_bf16_keeps_the_pair_terms_in_float32(method: str, view: Any, objective: ObjectiveConfig) -> None:
     model = build(method, replace(objective, view=view))
-    loss = model.lie_loss or model.frames_loss
+    loss = model.objective.loss
     assert loss is not None
     seen: list[torch.dtype] = []
     loss.register_forward_pre_hook(lambda module, inputs: seen.extend(x.dtype for x in inputs))
@@ -287,12 +289,12 @@ def test_bf16_keeps_the_pair_terms_in_float32(method: str, view: Any, objective:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("objective", [ObjectiveConfig(), FRAMES, LIE])
+@pytest.mark.parametrize("objective", [AloneConfig(), FRAMES, LIE])
 def test_groups_are_a_partition_of_what_is_trained(method: str, objective: ObjectiveConfig) -> None:
     model = build(method, objective)
     next(iter(model.method.encoder.parameters())).requires_grad = False
     groups = model.groups()
-    assert set(groups) == {"encoder", "heads"} | ({"operator"} if objective.moves else set())
+    assert set(groups) == {"encoder", "heads"} | ({"operator"} if objective.name == "lie" else set())
     numbers = [id(p) for parameters in groups.values() for p in parameters]
     trained = {id(p) for p in model.parameters() if p.requires_grad}
     assert len(numbers) == len(set(numbers))
