@@ -28,7 +28,8 @@ from lie_ssl.serialization import from_plain, suggestion, to_plain
 from lie_ssl.training.config import LogConfig, OptimConfig, PretrainConfig, read_config
 
 KINDS = (
-    AugmentConfig, EncoderConfig, OperatorConfig, AloneConfig, FramesConfig, LieConfig, LieOffConfig, LiteralConfig, MAEConfig, VICRegConfig, SimCLRConfig, OptimConfig,
+    AugmentConfig, EncoderConfig, OperatorConfig, AloneConfig, FramesConfig, LieConfig, LieOffConfig, LiteralConfig,
+    MAEConfig, VICRegConfig, SimCLRConfig, OptimConfig,
     LogConfig, DataConfig,
 )  # fmt: skip
 
@@ -136,12 +137,6 @@ def test_what_is_not_given_keeps_its_default() -> None:
         ({"precision": 32}, "config.precision is 32, but it can be"),
         ({"log": {"tensorboard": 1}}, "config.log.tensorboard is 1, but it must be of type bool"),
         ({"objective": 3}, "config.objective is 3, but it takes named values"),
-        ({"objective": {"lei": 1.0}}, r"config.objective has no setting 'lei'; did you mean 'lie'\?"),
-        ({"objective": {"operator": {"fixed": 0.5}}}, "config.objective.operator.fixed is 0.5"),
-        ({"objective": {"operator": {"generators": 4}}}, "config.objective.operator.generators is 4, but it takes sev"),
-        ({"objective": {"operator": {"generators": "44"}}}, "generators is '44', but it takes several values"),
-        ({"objective": {"operator": {"generators": [1, "2"]}}}, r"operator.generators\[1\] is '2'"),
-        ({"objective": {"operator": {"algebra": "su2"}}}, "config.objective.operator.algebra is 'su2', but it can be"),
         ({"encoder": {"options": [["depth"]]}}, r"config.encoder.options\[0\] has 1 values, but it takes 2"),
         ({"encoder": {"options": [["depth", None]]}}, r"options\[0\]\[1\] is None, but it must be bool or int or"),
         ({"optim": {"lr": -1.0}}, "optim.lr is -1.0, but it must be above 0"),
@@ -151,6 +146,22 @@ def test_what_does_not_fit_is_named_by_its_path(values: dict[str, Any], words: s
     with pytest.raises(UserError, match=words) as error:
         from_plain(PretrainConfig, values)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"lei": 1.0}, r"config has no setting 'lei'; did you mean 'lie'\?"),
+        ({"operator": {"fixed": "half"}}, "config.operator.fixed is 'half', but it must be int or float"),
+        ({"operator": {"generators": 4}}, "config.operator.generators is 4, but it takes sev"),
+        ({"operator": {"generators": "44"}}, "generators is '44', but it takes several values"),
+        ({"operator": {"generators": [1, "2"]}}, r"operator.generators\[1\] is '2'"),
+        ({"operator": {"algebra": "su2"}}, "config.operator: there is no algebra 'su2'; there are block, commuting"),
+    ],
+)
+def test_what_does_not_fit_an_objective_is_named_by_its_path(values: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        from_plain(LieConfig, values)
 
 
 def test_a_list_for_named_values() -> None:

@@ -48,6 +48,7 @@ OLD_OBJECTIVE: dict[str, Any] = {
     },
 }  # fmt: skip
 COMMON = ("ssl", "view", "singles")
+WEIGHTS = ("frames", "lie", "euclidean", "coordinates", "invariant")
 OWN_SETTINGS = {
     "alone": COMMON,
     "frames": (*COMMON, "frames", "temperature", "batch_norm"),
@@ -120,9 +121,14 @@ def legacy_evaluation(values: Mapping[str, Any]) -> Values:
 def _config(values: Values) -> Values:
     """A run's config."""
     given = values.get("objective", {})
+    if not isinstance(given, dict) or not isinstance(given.get("operator", {}), dict) or "name" in given:
+        return {"variant": None, **values}  # written by hand in the form of today, or not at all a config
     old = {**OLD_OBJECTIVE, **given, "operator": {**OLD_OBJECTIVE["operator"], **given.get("operator", {})}}
     name = _objective_name(old)
     own = {setting: old[setting] for setting in OWN_SETTINGS[name]}
+    # What the objective cannot have is left to be found: misspelt settings, and weights that would be lost.
+    own |= {setting: value for setting, value in given.items() if setting not in OLD_OBJECTIVE}
+    own |= {setting: old[setting] for setting in WEIGHTS if old[setting] != 0}
     if "operator" in own:
         for setting, before in OPERATOR_NONE.items():
             _replace(own["operator"], setting, before, None)
@@ -151,7 +157,7 @@ def arm_of(config: Mapping[str, Any]) -> str:
 
 def _objective_name(old: Mapping[str, Any]) -> str:
     """Which objective the weights of format 1 made."""
-    moves = max(old["lie"], old["euclidean"], old["coordinates"]) > 0
+    moves = any(old[term] > 0 for term in ("lie", "euclidean", "coordinates"))
     if not moves and not old["invariant"] > 0:
         return "frames" if old["frames"] > 0 else "alone"
     if not old["operator"]["fixed"]:

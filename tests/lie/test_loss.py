@@ -60,7 +60,8 @@ def naive(loss: LieLoss, z: Tensor, z_next: Tensor, delta: Tensor, negatives: Te
 
 
 def naive_invariant(loss: LieLoss, z: Tensor, z_next: Tensor, negatives: Tensor | None) -> float:
-    u, b, X
+    u, b = loss.operator.fixed, len(z)
+    tau = loss.config.invariant_temperature or loss.config.temperature
     others = [] if negatives is None else list(negatives[:, :u])
     assert loss.invariant_head is not None
     p = loss.invariant_head(torch.stack([*z[:, :u], *z_next[:, :u], *others])).detach()

@@ -42,13 +42,16 @@ def test_the_order_and_the_titles_of_the_tables() -> None:
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    *(("lie", {name: -0.5}, f"{name} is -0.5") for name in ("ssl", "lie", "euclidean", "coordinates", "invariant")),
+    *(
+        ("lie", {name: -0.5}, f"objective.{name} is -0.5")
+        for name in ("ssl", "lie", "euclidean", "coordinates", "invariant")
+    ),
     ("frames", {"frames": -0.5}, "objective.frames is -0.5"),
     ("lie", {"lie": math.nan}, "objective.lie is nan"),
-    ("lie", {"temperature": 0.0}, "temperatures must be finite and above 0"),
-    ("frames", {"temperature": 0.0}, "temperature must be above 0"),
+    ("lie", {"temperature": 0.0}, "objective.temperature is 0.0, but temperatures are finite and above 0"),
+    ("frames", {"temperature": 0.0}, "objective.temperature is 0.0"),
     ("frames", {"temperature": math.nan}, "objective.temperature is nan"),
-    ("lie", {"invariant_temperature": -1.0}, "temperatures must be finite and above 0"),
+    ("lie", {"invariant_temperature": -1.0}, "objective.invariant_temperature is -1.0"),
     ("lie", {"view": "SSL"}, "objective.view is 'SSL', but it can be clean, ssl"),
     ("alone", {"ssl": 0.0}, "nothing to learn"),
     ("frames", {"frames": 0.0}, "set it above 0 or take alone"),
@@ -79,7 +82,7 @@ def test_refused_objectives(name: str, settings: dict[str, Any], words: str) -> 
 def test_a_run_cannot_carry_the_name_of_another_objective() -> None:
     lie = objective_config("lie")
     renamed = type(lie)(name="frames")
-    with pytest.raises(UserError, match="objective.name is 'frames', but these are the settings of another objective"):
+    with pytest.raises(UserError, match=r"objective.name is 'frames', but these are the settings of another objective"):
         PretrainConfig(objective=renamed)
     assert PretrainConfig(objective=lie).arm == "lie"
     assert PretrainConfig(objective=lie, variant="off").arm == "lie-off"  # which no objective can be called

@@ -143,7 +143,7 @@ def test_equivariance_shows_what_a_baseline_has() -> None:
     assert cell(table, "MAE Lie", "retrieval, whole embedding", "MRR, t of another instance").mean == pytest.approx(0.7)
     assert cell(table, "MAE", "relative pose", "pose R²").mean == pytest.approx(0.5)
     assert cell(table, "MAE", "retrieval, whole embedding", "MRR").empty
-    plain = long_tables.equivariance().query("arm == 'base'").drop(columns=["mrr", "hit1"])
+    plain = long_tables.equivariance().query("arm == 'alone'").drop(columns=["mrr", "hit1"])
     assert equivariance_tables(plain)[0].rows[0].cells[0].mean == pytest.approx(0.5)
 
 

@@ -18,9 +18,9 @@ from lie_ssl.training.folder import difference, write_config
 from tests.training.tiny_runs import changed
 
 OTHER: dict[str, Any] = {
-    "arm": "mine", "seed": 1, "diverse": 0.25, "start": "elsewhere", "precision": "bf16", "on_nan": "skip",
+    "variant": "mine", "seed": 1, "diverse": 0.25, "start": "elsewhere", "precision": "bf16", "on_nan": "skip",
     "data": "elsewhere", "device": "cpu", "workers": 3, "log": LogConfig(every=3, wandb="project"),
-    "encoder": {"patch_size": 4}, "objective": {"lie": 0.5}, "optim": {"lr": 0.5}, "method": {"mask": 0.5},
+    "encoder": {"patch_size": 4}, "objective": {"ssl": 0.5}, "optim": {"lr": 0.5}, "method": {"mask": 0.5},
 }  # fmt: skip
 
 
@@ -88,23 +88,27 @@ def test_the_published_weights_of_the_literal_arm() -> None:
         ({"method": {"name": "vicreg", "expandr": [4]}}, "no setting 'expandr'; did you mean 'expander'"),
         ({"method": {"name": "simclrr"}}, "no method 'simclrr'; did you mean 'simclr'"),
         ({"method": "mae"}, "method is 'mae', but it takes named values"),
-        ({"objective": {"operator": {"algebra": "skwe"}}}, "algebra"),
+        ({"objective": {"name": "lie", "operator": {"algebra": "skwe"}}}, "no algebra 'skwe'; did you mean 'skew'"),
         ({"seed": "one"}, "seed is 'one', but it must be of type int"),
         ({"seed": True}, "seed is True, but it must be of type int"),
         ({"optim": {"lr": "fast"}}, "lr is 'fast'"),
         ({"optim": 3}, "optim is 3, but it takes named values"),
         ({"precision": "64"}, "precision is '64', but it can be 32, bf16, fp16"),
         ({"log": {"tensorboard": "yes"}}, "tensorboard"),
-        ({"objective": {"operator": {"generators": "4"}}}, "takes several values"),
+        ({"objective": {"name": "lie", "operator": {"generators": "4"}}}, "takes several values"),
         ({"seed": -1}, "seed is -1"),
         ({"diverse": 0.0}, "diverse is 0.0"),
         ({"optim": {"batch": 1}}, "need at least 2 pairs"),
         ({"optim": {"steps": 0}}, "steps is 0"),
         ({"optim": {"lr": float("nan")}}, "lr is nan"),
         ({"optim": {"warmup": 1.0}}, "warmup is 1.0"),
-        ({"objective": {"lie": -1}}, "objective.lie is -1.0, but weights are 0 or more"),
+        ({"objective": {"name": "lie", "lie": -1}}, "objective.lie is -1.0, but weights are finite and 0 or more"),
+        ({"objective": {"lie": -1}}, "objective has no setting 'lie'"),
+        ({"objective": {"lei": 1}}, "objective has no setting 'lei'"),
+        ({"objective": {"name": "lei"}}, "no objective 'lei'; did you mean 'lie'"),
+        ({"objective": "lie"}, "objective is 'lie', but it takes named values"),
         ({"objective": {"ssl": 0}}, "nothing to learn"),
-        ({"objective": {"frames": 1, "lie": 1}}, "not both"),
+        ({"objective": {"frames": 1, "lie": 1}}, "objective has no setting 'frames'"),
         ({"log": {"every": 0}}, "log.every"),
     ],
 )  # fmt: skip

@@ -65,10 +65,10 @@ class LossConfig:
     def __post_init__(self) -> None:
         for name in ("lie", "euclidean", "coordinates", "invariant"):
             if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"the weight {name} is {getattr(self, name)}, but weights are finite and 0 or more")
-        own = self.temperature if self.invariant_temperature is None else self.invariant_temperature
-        if not all(0 < value < math.inf for value in (self.temperature, own)):
-            raise ValueError("temperatures must be finite and above 0")
+                raise ValueError(f"{name} is {getattr(self, name)}, but weights are finite and 0 or more")
+        for name in ("temperature", "invariant_temperature"):
+            if (value := getattr(self, name)) is not None and not 0 < value < math.inf:
+                raise ValueError(f"{name} is {value}, but temperatures are finite and above 0")
 
 
 class LieLoss(nn.Module):

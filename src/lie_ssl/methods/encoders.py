@@ -89,6 +89,8 @@ class EncoderConfig:
                 raise UserError(f"encoder.{field} is {value!r}, but it is a whole number from 1 on, or None")
             if value > MOST_PIXELS:
                 raise UserError(f"encoder.{field} is {value:.3g}, but it goes to {MOST_PIXELS:,}")
+        if self.weights == "":
+            raise UserError("encoder.weights is empty; give a file, package:NAME or timm, or leave it out")
         if self.pool not in get_args(Pool):
             raise UserError(f"pool is {self.pool!r}, but it can be {', '.join(get_args(Pool))}")
         if self.layout not in (AUTO, *LAYOUTS):

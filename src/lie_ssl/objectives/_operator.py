@@ -40,7 +40,7 @@ class OperatorObjectiveConfig(ObjectiveConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_numbers(self.operator, "objective.operator")
-        with as_user_errors("objective: "):
+        with as_user_errors("objective."):
             self.loss_config()
 
     def loss_config(self) -> LossConfig:

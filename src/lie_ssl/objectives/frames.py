@@ -31,7 +31,7 @@ class FramesConfig(ObjectiveConfig):
         if self.frames == 0:
             raise UserError("objective.frames is 0, so nothing is learned from pairs; set it above 0 or take alone")
         if not self.temperature > 0:
-            raise UserError("objective.temperature must be above 0")
+            raise UserError(f"objective.temperature is {self.temperature}, but temperatures are above 0")
 
     @property
     def separates(self) -> bool:
