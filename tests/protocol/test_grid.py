@@ -118,12 +118,12 @@ def test_the_unit_of_a_process_that_was_killed_is_taken_over(tmp_path: Path) -> 
 
 def test_a_unit_that_fails_is_named_and_can_be_tried_again(tmp_path: Path) -> None:
     recipe = tiny_recipe()
-    said, failed = work(tmp_path, recipe, Worker(fails="mae_base_1"))
+    said, failed = work(tmp_path, recipe, Worker(fails="mae_alone_1"))
     assert failed == ["mae/alone/1"]
     assert any(text.startswith("mae/alone/1 failed: it cannot be; 3 of 6") for text in said)
     again = Worker()
     assert work(tmp_path, recipe, again)[1] == []
-    assert again.done == ["mae_base_1"]
+    assert again.done == ["mae_alone_1"]
 
 
 def test_a_unit_that_was_changed_is_done_anew_and_no_other(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_unit_that_was_changed_is_done_anew_and_no_other(tmp_path: Path) -> No
     assert done_units(tmp_path / "out", changed) == {u.name for u in recipe.units[1:]}
     worker = Worker()
     work(tmp_path, changed, worker)
-    assert worker.done == ["mae_base_0"]
+    assert worker.done == ["mae_alone_0"]
     table = pd.read_csv(tmp_path / "out" / "accuracy.csv")
     # Its old rows are gone, also those that it does not have any more.
     assert set(table["recipe"]) == {changed.hash_of(u) for u in changed.units}

@@ -215,7 +215,7 @@ def test_a_recipe_is_killed_and_gone_on_with(
     assert set(table.loc[table["phase"] == "linear", "option"]) == {1, 2}
     pd.testing.assert_frame_equal(table[table["arm"] == "alone"], before)
     assert not table.duplicated(ACCURACY_KEYS).any()
-    assert sorted(p.name for p in (out / "cards").iterdir()) == ["mae_base_0.json", "mae_literal_0.json"]
+    assert sorted(p.name for p in (out / "cards").iterdir()) == ["mae_alone_0.json", "mae_literal_0.json"]
     for name in ("equivariance", "curve", "trials"):
         assert set(pd.read_csv(out / f"{name}.csv")["arm"]) == {"alone", "literal"}
 
