@@ -13,6 +13,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames.factors import get_factor
 from lie_ssl.frames.frameset import FrameSet
 from lie_ssl.frames.pairs import pose_kinds, varied_factors
+from lie_ssl.objects.sources import SOURCES
 from lie_ssl.storage.paths import has_controls
 
 Folder = Annotated[Path, tyro.conf.Positional]
@@ -47,9 +48,12 @@ def print_card(frames: FrameSet) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    card = frames.card
+    card, config = frames.card, frames.card.get("config")
+    source = str(config.get("source")) if isinstance(config, dict) else ""  # imports have none
+    title = f" ({SOURCES[source].title})" if source in SOURCES else ""
     rows = {
-        "recipe": f"{card['recipe']} ({card['config_hash']}), source {card['source']}",
+        "recipe": f"{card['recipe']} ({card['config_hash']})",
+        "source": f"{card['source']}{title}",
         "pictures": f"{card['size']} px, {card['channels']} channels, {card['bytes_per_frame']:,.0f} bytes each",
     }
     for title in ("counts", "licences", "versions"):

@@ -79,9 +79,12 @@ def apply_to_picture(picture: NDArray[np.uint8], pose: Pose, factors: Sequence[F
 
 def _can_be_sent(job: Job) -> bool:
     """Whether another process can receive the job: it has to find the classes of the source and the factors."""
-    interactive = not hasattr(sys.modules["__main__"], "__file__")
-    if interactive and any(type(part).__module__ == "__main__" for part in (job.source, *job.factors)):
-        return False
+    main = sys.modules["__main__"]
+    file = getattr(main, "__file__", None)
+    if file is None and any(type(part).__module__ == "__main__" for part in (job.source, *job.factors)):
+        return False  # they were typed into a notebook or a console
+    if file is not None and getattr(main, "__spec__", None) is None and not Path(file).is_file():
+        return False  # a program on standard input, which a worker would try to read again
     try:
         pickle.dumps(job)
     except (pickle.PicklingError, AttributeError, TypeError):
