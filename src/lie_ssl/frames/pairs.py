@@ -110,7 +110,7 @@ class PairSampler:
 
     An epoch shows every instance `passes` times, each time with a fresh pair. `batch_size` is the joined batch of all
     ranks; each rank takes its own `batch_size / world_size` of it. `kinds` makes kinds of pose factors of their own,
-    `varied` names the further factors where `index` is a part of a data set.
+    `varied` names the factors of variation where `index` is a part of a data set.
     """
 
     def __init__(
