@@ -108,7 +108,8 @@ def test_hue_alone_can_vary() -> None:
     [
         {"instances": 0}, {"step": 0.0}, {"poses": ()}, {"poses": ("2d", "2d")}, {"validation": 0.6, "test": 0.5},
         {"poses": ("4d",)}, {"poses": "2d"}, {"classes": "car"}, {"source": "web"}, {"source": "folder"},
-        {"layout": "tree"}, {"up": "x"}, {"backend": "gpu"}, {"rotations": 0}, {"ranges": ("hue", 1)},
+        {"source": "folder", "path": ".", "layout": "tree"}, {"source": "folder", "path": ".", "up": "x"},
+        {"backend": "gpu"}, {"rotations": 0}, {"ranges": ("hue", 1)},
         *({"ranges": {"hue": bad}} for bad in (30, (0, np.nan), (10, 0), (0, 1, 2), ("a", "b"), "12", (0, 10**400))),
         {"ranges": {"scale": (0.0, 1.0)}}, {"ranges": {"scale": (0.5, 1.5)}},
     ],

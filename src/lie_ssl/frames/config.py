@@ -6,7 +6,7 @@ import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.columns import PoseKind
@@ -14,12 +14,9 @@ from lie_ssl.frames.factors.base import FACTORS, Range, all_factors, get_factor
 from lie_ssl.frames.ranges import Ranges
 from lie_ssl.frames.splits import check_shares
 from lie_ssl.objects.sources.base import SOURCES, SPECIFIC_SETTINGS, Source
+from lie_ssl.render.renderer import Backend
 from lie_ssl.render.view import RenderSettings
 from lie_ssl.serialization import check_numbers
-
-Layout = Literal["auto", "plain", "shapenet", "modelnet", "gso"]
-Up = Literal["auto", "y", "z"]
-Backend = Literal["raster", "blender"]
 
 
 @dataclass(frozen=True)
@@ -34,10 +31,10 @@ class DataConfig:
     """Where the objects come from: a name of :data:`lie_ssl.objects.SOURCES`."""
     path: str | None = None
     """The mesh folder, or the Sweet Home 3D package; procedural objects need none."""
-    layout: Layout = "auto"
-    """How a mesh folder is laid out."""
-    up: Up = "auto"
-    """Which axis points upwards in mesh files; auto: z for ModelNet and Google Scanned Objects, y otherwise."""
+    layout: str = "auto"
+    """How a mesh folder is laid out: auto, plain, shapenet, modelnet or gso."""
+    up: str = "auto"
+    """Which axis points upwards in mesh files, y or z; auto: z for ModelNet and Google Scanned Objects, y otherwise."""
     classes: tuple[str, ...] = ()
     """Classes to take; none means all."""
     instances: int = 50
@@ -70,9 +67,8 @@ class DataConfig:
             if isinstance(value := getattr(self, name), str) or not isinstance(value, Sequence):
                 raise UserError(f"{name} is {value!r}, but it takes several values")
             object.__setattr__(self, name, tuple(value))
-        for name, options in (("layout", Layout), ("up", Up), ("backend", Backend)):
-            if getattr(self, name) not in get_args(options):
-                raise UserError(f"{name} is {getattr(self, name)!r}, but it can be {', '.join(get_args(options))}")
+        if self.backend not in get_args(Backend):
+            raise UserError(f"backend is {self.backend!r}, but it can be {', '.join(get_args(Backend))}")
         self._check_poses()
         if self.instances < 1:
             raise UserError(f"instances is {self.instances}, but a class needs at least one")

@@ -29,7 +29,6 @@ from lie_ssl.frames.factors.base import Factor
 from lie_ssl.frames.index import InstanceRows
 from lie_ssl.frames.poses import Pose
 from lie_ssl.frames.shards import write_shard
-from lie_ssl.objects.mesh import Mesh
 from lie_ssl.objects.sources.base import CatalogueEntry, Source
 from lie_ssl.render.renderer import render
 from lie_ssl.storage.hashes import file_hash
@@ -52,7 +51,7 @@ class Job:
         for entry, rows in zip(self.entries, self.rows, strict=True):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the catalogue has made notes of them
-                mesh: Mesh = self.source.mesh(entry)
+                mesh = self.source.mesh(entry)
             poses = [rows.poses[i] for i in rows.distinct()]
             pictures = render(
                 mesh, [pose.view(self.factors) for pose in poses], self.config.render, self.config.backend
