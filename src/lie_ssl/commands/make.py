@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field, fields, make_dataclass, replace
+from dataclasses import field, fields, make_dataclass
 from inspect import getdoc
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -70,6 +70,8 @@ def make_recipe(recipe: str, arguments: list[str], command: Callable[[list[str]]
             strict: Stop at the first mesh that cannot be drawn, in place of leaving it out.
         """
         chosen = {f.name: getattr(config, f.name) for f in fields(DataConfig)} | {"ranges": vars(ranges)}
+        if config.source != default.source and config.classes == default.classes:
+            chosen["classes"] = ()  # those that the recipe names are of its own source
         run(recipe, DataConfig(**chosen), out, workers, strict)
 
     main.__annotations__ |= {"config": setting_flags(default), "ranges": range_flags(default)}
@@ -100,10 +102,6 @@ def range_flags(default: DataConfig) -> type:
 
 def run(recipe: str, config: DataConfig, out: Path, workers: int | None = None, strict: bool = False) -> None:
     """Makes the data set with a progress bar and says what was left out."""
-    # The classes that a recipe names are those of its own source; another source has others.
-    named = DATA_RECIPES[recipe]()
-    if config.source != named.source and config.classes == named.classes:
-        config = replace(config, classes=())
     for note in config.notes():
         print(shown(f"note: {note}"), file=sys.stderr)
     with progress_bar("drawing") as progress:
