@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames import DataConfig
 from lie_ssl.lie import OperatorConfig
 from lie_ssl.lie.algebras import ALGEBRAS
 from lie_ssl.methods import AugmentConfig, EncoderConfig
@@ -30,7 +29,7 @@ from lie_ssl.training.config import LogConfig, OptimConfig, PretrainConfig, read
 KINDS = (
     AugmentConfig, EncoderConfig, OperatorConfig, AloneConfig, FramesConfig, LieConfig, LieOffConfig, LiteralConfig,
     MAEConfig, VICRegConfig, SimCLRConfig, OptimConfig,
-    LogConfig, DataConfig,
+    LogConfig,
 )  # fmt: skip
 
 

@@ -65,8 +65,11 @@ COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
     ("bench", "linear"): ("bench", "linear", "the whole grid of linear evaluations on stored features"),
     ("doctor",): ("doctor", "doctor", "what is installed, what works, and what to type for what is missing"),
 }
-# Commands whose flags depend on their first words; their functions take the list of arguments.
-WITH_WORDS = {("pretrain",), ("evaluate",), ("ablate",), ("sweep",), ("transfer",)}
+# Commands whose flags depend on their first words or on what is registered; their functions take the arguments.
+WITH_WORDS = {
+    ("data", "make", "demo"), ("data", "make", "small"), ("data", "make", "paper"), ("pretrain",), ("evaluate",),
+    ("ablate",), ("sweep",), ("transfer",),
+}  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -154,13 +157,9 @@ def run(arguments: list[str]) -> None:
     if words in WITH_WORDS:
         function(rest)
         return
-    import tyro
-
     from lie_ssl.commands.parsing import call
 
-    # The settings of a data set have names that say enough; those of a run come in groups.
-    flat = (tyro.conf.OmitArgPrefixes,) if words[:2] == ("data", "make") else ()
-    call(function, " ".join(("lie-ssl", *words)), rest, config=flat)
+    call(function, " ".join(("lie-ssl", *words)), rest)
 
 
 def _load(words: tuple[str, ...]) -> Callable[..., None]:

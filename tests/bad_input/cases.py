@@ -156,8 +156,8 @@ MAKE = [
     Case("out has another data set", lambda w: [*make()(w)[:4], w.copy_of_data(), *CLASSES], "another data set"),
     Case("no mesh folder", make("--source", "folder"), "needs --path"),
     Case("mesh folder missing", make("--source", "folder", "--path", "nowhere"), "nowhere"),
-    Case("unknown layout", make("--layout", "heap"), "heap"),
-    Case("unknown axis", make("--up", "x"), "'x'"),
+    Case("unknown layout", make("--source", "folder", "--path", ".", "--layout", "heap"), "heap"),
+    Case("unknown axis", make("--source", "folder", "--path", ".", "--up", "x"), "'x'"),
     Case("empty mesh folder", lambda w: [*make()(w), "--source", "folder", "--path", w.file("m/a").parent], "no mesh"),
     Case(
         "broken mesh",

@@ -138,7 +138,7 @@ def test_frames_are_counted_as_the_protocol_embeds_them(tiny: FrameSet, monkeypa
 
 
 def test_the_stand_in_is_like_the_data_set(tmp_path: Path) -> None:
-    config = tiny_config(hue=(0.0, 90.0), poses=("2d", "so3"))
+    config = tiny_config(ranges={"hue": (0.0, 90.0)}, poses=("2d", "so3"))
     few = make_frames(stand_in(config), tmp_path / "few", workers=1)
     assert (few.size, few.card["factors"]) == (16, ["hue"])
     assert set(few.index["pose"]) == {"2d", "so3"}

@@ -209,7 +209,9 @@ def test_the_other_instance_makes_exactly_the_same_move(index: pd.DataFrame, pos
     assert set(moves.rows) >= set(moves.other_source)
 
 
-@pytest.mark.parametrize("config", [DataConfig(poses=("so3",), rotations=6), DataConfig(step=45.0, hue=(0.0, 360.0))])
+@pytest.mark.parametrize(
+    "config", [DataConfig(poses=("so3",), rotations=6), DataConfig(step=45.0, ranges={"hue": (0.0, 360.0)})]
+)
 def test_moves_that_no_two_instances_share_have_no_transfer(tmp_path: Path, config: DataConfig) -> None:
     index = make_index(tmp_path, config, count=3)
     moves = draw_moves(distinct(index, config.poses[0]), pairs=4)

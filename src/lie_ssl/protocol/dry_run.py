@@ -20,7 +20,8 @@ from torch import Tensor, nn
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import DataConfig, FrameSet, PairSampler, make_frames
-from lie_ssl.frames.index import ROW, build_index
+from lie_ssl.frames.columns import ROW
+from lie_ssl.frames.index import build_index
 from lie_ssl.frames.loader import endless_loader
 from lie_ssl.frames.plan import make_plan
 from lie_ssl.lie import LieOperator

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.index import FACTORS
+from lie_ssl.frames.factors import factor_columns
 from lie_ssl.frames.pairs import Deltas
 from lie_ssl.lie import LieOperator
 
@@ -94,7 +94,7 @@ def draw_moves(frames: pd.DataFrame, pairs: int, seed: int = 0) -> Moves:
 
 def _poses(frames: pd.DataFrame) -> list[tuple[float, ...]]:
     """What frames of two instances must share for a move to be the same: the pose and every further factor."""
-    factors = frames[["angle", *FACTORS]].to_numpy(np.float64)
+    factors = frames[["angle", *factor_columns(frames.columns)]].to_numpy(np.float64)
     rotations = np.stack(frames["rotation"].to_list())
     return [tuple(row) for row in np.round(np.hstack([factors, rotations]), 4).tolist()]
 

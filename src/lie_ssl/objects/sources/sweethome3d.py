@@ -14,6 +14,7 @@ import zipfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,15 @@ from lie_ssl.objects.checking import checked_catalogue
 from lie_ssl.objects.debian import cache_folder, fetch, unpack
 from lie_ssl.objects.files import load_mesh
 from lie_ssl.objects.mesh import Mesh
-from lie_ssl.objects.sources import Catalogue, Dropped, Entry, wanted_entries
+from lie_ssl.objects.sources.base import (
+    Catalogue,
+    CatalogueEntry,
+    Dropped,
+    Source,
+    SourceSettings,
+    select_classes,
+    source,
+)
 from lie_ssl.objects.turning import turned
 
 PACKAGE = "sweethome3d-furniture"
@@ -44,20 +53,27 @@ class Row:
     creator: str
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> CatalogueEntry:
         instance = f"{self.archive}-{PurePosixPath(self.model).parent.name}"
-        return Entry(self.class_name, instance, self.licence, f"{self.archive}:{self.model}")
+        return CatalogueEntry(self.class_name, instance, self.licence, f"{self.archive}:{self.model}")
 
 
+@source("sweethome3d", title="449 pieces of furniture from a Debian package", order=30)
 @dataclass(frozen=True)
-class SweetHome3D:
+class SweetHome3D(Source):
     """The models of the Debian package `sweethome3d-furniture`.
 
-    `location` is the .deb file, a folder that holds it, or a folder with its .sh3f files somewhere inside. Empty means:
+    `location` is the .deb file, a folder that holds it, or a folder with its .sh3f files somewhere inside. None means:
     fetch it once by apt-get and keep it in the user's cache folder.
     """
 
-    location: str = ""
+    location: str | None = None
+
+    settings: ClassVar[tuple[str, ...]] = ("path",)
+
+    @classmethod
+    def from_config(cls, config: SourceSettings) -> Self:
+        return cls(config.path)
 
     @property
     def name(self) -> str:
@@ -67,13 +83,12 @@ class SweetHome3D:
         """All models of the manifest that the package has; every one is opened once."""
         archives = find_archives(self.location)
         present = {name: _names(path) for name, path in archives.items()}
-        chosen = {e.key for e in wanted_entries((row.entry for row in manifest()), classes)}
+        chosen = {e.key for e in select_classes((row.entry for row in manifest()), classes)}
         rows = [row for row in manifest() if row.entry.key in chosen]
         missing = [row.entry.key for row in rows if row.model not in present.get(row.archive, ())]
         if len(missing) == len(rows):
-            raise UserError(
-                f"The archives in {self.location} hold none of the known models: fetch {PACKAGE} 1.8 again."
-            )
+            where = self.location or "the cache"
+            raise UserError(f"The archives in {where} hold none of the known models: fetch {PACKAGE} 1.8 again.")
         if missing and strict:
             raise UserError(f"{missing[0]} is not in this copy of {PACKAGE}: fetch version 1.8, or do without strict.")
         dropped = [Dropped(key, f"it is not in this copy of {PACKAGE}") for key in missing]
@@ -81,7 +96,7 @@ class SweetHome3D:
         entries.sort(key=lambda e: (e.class_name, e.instance))
         return checked_catalogue(entries, self.mesh, dropped, strict=strict)
 
-    def mesh(self, entry: Entry) -> Mesh:
+    def mesh(self, entry: CatalogueEntry) -> Mesh:
         """The mesh of one model, upright and normalised."""
         archive, _, model = entry.key.partition(":")
         path = find_archives(self.location).get(archive)
@@ -103,7 +118,7 @@ def manifest() -> list[Row]:
         ]
 
 
-def find_archives(location: str) -> dict[str, Path]:
+def find_archives(location: str | None) -> dict[str, Path]:
     """The .sh3f files by name, unpacked or fetched first if need be."""
     if not location:
         return _by_name(cache_folder() / PACKAGE) or _by_name(_fetched())

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,8 @@ from lie_ssl.objects.checking import checked_catalogue
 from lie_ssl.objects.files import EXTENSIONS, load_mesh
 from lie_ssl.objects.mesh import Mesh
 from lie_ssl.objects.remarks import meshes
-from lie_ssl.objects.sources import Catalogue, Entry, wanted_entries
-from lie_ssl.objects.trees import SCANS, is_scanned, recognise, unique_names
+from lie_ssl.objects.sources.base import Catalogue, CatalogueEntry, Source, SourceSettings, select_classes, source
+from lie_ssl.objects.trees import SCANS, UNLABELLED, is_scanned, recognise, unique_names
 from lie_ssl.objects.turning import FRONT_MINUS_Z, FRONT_X, Z_UP, turned
 
 _LAYOUTS = (
@@ -26,8 +27,9 @@ _LAYOUTS = (
 )
 
 
+@source("folder", title="your own mesh files, ShapeNet, ModelNet or Google Scanned Objects", order=20)
 @dataclass(frozen=True)
-class MeshFolder:
+class MeshFolder(Source):
     """Models in a folder, in one of the common layouts.
 
     `up` is the axis that points upwards in the files: "y", "z", or "auto" for what the layout usually has.
@@ -38,11 +40,21 @@ class MeshFolder:
     licence: str = "unknown"
     up: str = "auto"
 
+    settings: ClassVar[tuple[str, ...]] = ("path", "layout", "up")
+    unlabelled: ClassVar[str | None] = UNLABELLED
+    add_labels: ClassVar[str] = "sort them into folders by class, or name their classes in classes.csv (object,class)"
+
     def __post_init__(self) -> None:
         if self.layout != "auto" and self.layout not in SCANS:
             raise UserError(f"There is no layout {self.layout!r}: take auto or one of {_LAYOUTS}.")
         if self.up not in ("auto", "y", "z"):
             raise UserError(f"up is {self.up!r}: take auto, y or z.")
+
+    @classmethod
+    def from_config(cls, config: SourceSettings) -> Self:
+        if not config.path:
+            raise UserError("source folder needs --path, the folder with the meshes")
+        return cls(config.path, config.layout, up=config.up)
 
     @property
     def name(self) -> str:
@@ -53,16 +65,16 @@ class MeshFolder:
         root = Path(self.root)
         models, dropped = SCANS[self._layout()](root)
         entries = [
-            Entry(model.class_name, model.instance, self.licence, model.path.relative_to(root).as_posix())
+            CatalogueEntry(model.class_name, model.instance, self.licence, model.path.relative_to(root).as_posix())
             for model in unique_names(models, root)
         ]
         if not entries:
             raise UserError(f"{root} holds no mesh in the layout {self.layout!r}: the layouts are {_LAYOUTS}.")
-        chosen = wanted_entries(entries, classes)
+        chosen = select_classes(entries, classes)
         catalogue = checked_catalogue(chosen, self.mesh, () if classes else dropped, strict=strict)
         return replace(catalogue, notes=[*self._up_notes(catalogue.entries), *catalogue.notes])
 
-    def mesh(self, entry: Entry) -> Mesh:
+    def mesh(self, entry: CatalogueEntry) -> Mesh:
         """The mesh of one model, upright and normalised."""
         rotation = self._rotation(entry.key)
         mesh = load_mesh(Path(self.root) / entry.key)
@@ -81,7 +93,7 @@ class MeshFolder:
             raise UserError(f"{root} {what}: the layouts are {_LAYOUTS}.")
         return layout
 
-    def _up_notes(self, entries: Sequence[Entry]) -> list[str]:
+    def _up_notes(self, entries: Sequence[CatalogueEntry]) -> list[str]:
         """Which axis was taken as up, unless the user has said it."""
         if self.up != "auto" or not entries:
             return []
