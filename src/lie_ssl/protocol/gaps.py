@@ -12,10 +12,11 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.protocol.evaluate import Results, Say, check_labels
 from lie_ssl.protocol.results import evaluate_encoder, read_card, read_results
+from lie_ssl.protocol.schema import read_table
 from lie_ssl.protocol.studies import NamedEncoder
 from lie_ssl.serialization import to_plain
 from lie_ssl.storage.cards import CARD
-from lie_ssl.storage.tables import read_table, write_table
+from lie_ssl.storage.tables import write_table
 
 TABLES = ("accuracy", "curve", "trials")
 MODELS = "models.csv"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -18,24 +18,24 @@ from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.objective import ObjectiveConfig, check_arm
 from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Results, Say, Subject
 from lie_ssl.protocol.features import Features, encoder_hash
+from lie_ssl.protocol.schema import OLD_OPTIMISERS, read_table
 from lie_ssl.serialization import from_plain, to_plain
 from lie_ssl.storage.cards import CARD, Kinds, check_fields, read_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.limits import check_room
 from lie_ssl.storage.paths import check_link, check_name
-from lie_ssl.storage.tables import read_table, write_table
+from lie_ssl.storage.tables import write_table
 from lie_ssl.training.coordinates import COORDINATES, read_coordinates
 from lie_ssl.training.folder import check_run_card, machine, versions
 from lie_ssl.training.loading import Loaded, Which, load
 
-ACCURACY_KEYS = ["method", "arm", "phase", "option", "diverse", "poses", "setting", "seed"]
 FEATURES = "features"  # folder of kept embeddings
+LEGACY_OPTIMISERS = {new: old for old, new in OLD_OPTIMISERS.items()}
 OR_NONE = type(None)
 CARD_FIELDS: dict[str, Kinds] = {
     "method": str, "arm": str, "seed": int, "config": dict, "which": (str, OR_NONE), "pretraining": (dict, OR_NONE),
     "run": (dict, OR_NONE), "encoder": (dict, OR_NONE), "data": dict, "versions": dict, "machine": dict,
 }  # fmt: skip
-EQUIVARIANCE_KEYS = ["method", "arm", "poses", "instances", "part", "seed"]
 
 
 def evaluate_run(
@@ -166,7 +166,30 @@ def read_card(path: Path) -> dict[str, Any]:
         raise UserError(f"{path} has {card['which']!r:.60} for 'which'; {remedy}")
     if card["run"] is not None or card["pretraining"] is not None:
         _check_run(card, path, remedy)
-    return card
+    return card | {"config": modernise_evaluation(card["config"])}
+
+
+def modernise_evaluation(values: dict[str, Any]) -> dict[str, Any]:
+    """The plain form of an evaluation's config as this version writes it, from that of any version.
+
+    Older ones called AdamW adam, and wrote a limit of 0 where there was none.
+    """
+    found = rename_optimisers(values, OLD_OPTIMISERS)
+    return found | {"limit": None} if found.get("limit") == 0 else found
+
+
+def legacy_evaluation(config: EvaluateConfig) -> dict[str, Any]:
+    """The plain form that older versions gave to the same settings; hashes of their rows are taken from it."""
+    found = rename_optimisers(to_plain(config), LEGACY_OPTIMISERS)
+    return found | {"limit": 0} if found["limit"] is None else found
+
+
+def rename_optimisers(values: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """The plain form of a config with other names of optimisers, in it and in the parts of it."""
+    found = {key: rename_optimisers(v, names) if isinstance(v, dict) else v for key, v in values.items()}
+    if isinstance(optimisers := found.get("optimisers"), list):
+        found["optimisers"] = [names.get(o, o) if isinstance(o, str) else o for o in optimisers]
+    return found
 
 
 def _check_run(card: dict[str, Any], path: Path, remedy: str) -> None:

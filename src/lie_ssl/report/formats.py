@@ -59,7 +59,9 @@ def to_rich(table: Table) -> RichTable:
     page.add_column(plain(table.corner), overflow="fold")  # in a narrow terminal names are broken, not cut off
     for number, (group, column) in enumerate(table.columns):
         longest = max((len(mean_text(row.cells[number])) for row in table.rows), default=0)
-        page.add_column(plain(f"{group}\n{column}"), justify="right", min_width=longest, overflow="fold")
+        page.add_column(
+            plain("\n".join(filter(None, (group, column)))), justify="right", min_width=longest, overflow="fold"
+        )
     for row, after in zip(table.rows, [*table.rows[1:], None], strict=True):
         cells = [_rich_cell(cell) for cell in row.cells]
         page.add_row(plain(row.name), *cells, end_section=after is not None and after.block != row.block)

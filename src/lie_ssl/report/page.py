@@ -101,7 +101,7 @@ class Page:
     def _operator(self) -> str:
         if self.report.equivariance.empty:
             return why("There is no equivariance.csv among what was given.")
-        text = paragraph(texts.OPERATOR)
+        text = paragraph(texts.operator(self.report.equivariance.columns))
         return text + tables(equivariance_tables(self.report.equivariance))
 
     def _ablations(self) -> str:
