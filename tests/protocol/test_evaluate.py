@@ -71,7 +71,7 @@ def test_a_run_with_an_operator(
     assert "linear evaluation, top-1" in said
     assert f"wrote {out}" in said
     assert (out / "accuracy.csv").read_text().splitlines()[0] == ACCURACY
-    assert (out / "equivariance.csv").read_text().splitlines()[0] == EQUIVARIANCE
+    assert (out / "equivariance.csv").read_text().startswith(EQUIVARIANCE)
     results, card = read_results(out)
     accuracy = results.accuracy
     cells = accuracy.groupby(["phase", "option", "diverse"]).size()
@@ -122,7 +122,7 @@ def test_a_run_without_an_operator_twice(runs: dict[str, Path], monkeypatch: pyt
     assert calls == []  # all embeddings were kept
     assert {p.name: p.read_bytes() for p in folder.glob("*.csv")} == first
     lines = first["equivariance.csv"].decode().splitlines()
-    assert lines[0] == EQUIVARIANCE
+    assert lines[0].startswith(EQUIVARIANCE)
     table = pd.read_csv(folder / "equivariance.csv")
     operators = table.loc[:, "candidates":"relative_error"]
     assert operators.shape == (4, 7)

@@ -33,12 +33,13 @@ def report(
     """
     from rich.console import Console
 
+    from lie_ssl.report.cells import group_tables
     from lie_ssl.report.findings import findings
     from lie_ssl.report.formats import to_rich, write_tables
     from lie_ssl.report.gathering import gather, write_rows
     from lie_ssl.report.headline import ablation_operator, headline_tables, operator_gain
     from lie_ssl.report.page import write_page
-    from lie_ssl.report.tables import accuracy_tables, all_tables, equivariance_tables, group_tables
+    from lie_ssl.report.tables import accuracy_tables, all_tables, equivariance_tables
     from lie_ssl.storage.tables import write_table
 
     gathered = gather(sources)

@@ -175,6 +175,7 @@ TOP1 = Column("top1", "top-1 accuracy in %", digits=1)
 FRAMES = Column("frames", "frames", int, digits=0)
 VALIDATION = Column("validation", "validation accuracy in %", digits=1)
 RATE = Column("rate", "learning rate", key=True)
+TEST = Column("test", "test", str, key=True, words={"upright": Word("upright"), "rotated": Word("rotated")})
 RECIPE = Column("recipe", "recipe", str, chosen=True)  # added to the tables of a grid: its name and a hash of the unit
 
 _CELL = (METHOD, ARM, PHASE, OPTION, DIVERSE)
@@ -206,8 +207,7 @@ TRANSFER = LongTable(
     "transfer",
     (
         Column("photos", "photographs", str, key=True, chosen=True), METHOD, ARM, SEED,
-        Column("test", "test", str, key=True, words={"upright": Word("upright"), "rotated": Word("rotated")}), TOP1,
-        replace(RATE, key=False), FRAMES, Column("settings", kind=str, key=True),
+        TEST, TOP1, replace(RATE, key=False), FRAMES, Column("settings", kind=str, key=True),
     ),
 )  # fmt: skip
 MODELS = LongTable(

@@ -10,9 +10,9 @@ import pandas as pd
 
 from lie_ssl.protocol.metrics import METRICS
 from lie_ssl.protocol.schema import POSES, TOP1, in_order
+from lie_ssl.report.cells import Row, Table, cells_of, lookup
 from lie_ssl.report.names import ARM_KEYS, METHODS, Arm, arms_of, method_name
 from lie_ssl.report.summary import over_seeds
-from lie_ssl.report.tables import Row, Table, cells_of, lookup
 
 CELLS = [
     ("linear", "known_new", "linear, known object, new pose"),

@@ -5,9 +5,8 @@ What was not measured stays in a table as an empty cell.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -28,52 +27,11 @@ from lie_ssl.protocol.schema import (
     Column,
     in_order,
 )
+from lie_ssl.report.cells import NOTHING, Cell, Row, Table, lookup, with_best
 from lie_ssl.report.names import ARM_KEYS, BASE, METHODS, Arm, arms_of, method_name
-from lie_ssl.report.summary import gaps_of, over_seeds
+from lie_ssl.report.summary import gaps_of
 
-NOTHING = math.nan
 POINTS = GAPS.columns[-1]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A mean over seeds; what is not there is not a number."""
-
-    mean: float = NOTHING
-    error: float = NOTHING  # standard error
-    difference: float = NOTHING  # to the baseline of the same method
-    multiple: float = NOTHING  # of the baseline
-    digits: int = 1
-    best: bool = False  # of its method, as the digits show it
-
-    @property
-    def empty(self) -> bool:
-        return math.isnan(self.mean)
-
-
-@dataclass(frozen=True)
-class Row:
-    """Rows of the same block belong together."""
-
-    name: str
-    cells: tuple[Cell, ...]
-    block: str = ""
-
-
-@dataclass(frozen=True)
-class Table:
-    """Columns come in groups with a heading each."""
-
-    name: str  # of a file
-    title: str
-    corner: str  # heading of the first column
-    groups: tuple[tuple[str, tuple[str, ...]], ...]
-    rows: tuple[Row, ...]
-
-    @property
-    def columns(self) -> list[tuple[str, str]]:
-        """Group and heading of every column."""
-        return [(group, column) for group, columns in self.groups for column in columns]
 
 
 def all_tables(accuracy: pd.DataFrame, equivariance: pd.DataFrame, ablation: pd.DataFrame) -> list[Table]:
@@ -110,7 +68,7 @@ def accuracy_table(
         + ("" if paper else " in all settings"),
         corner="diverse instances",
         groups=tuple((SETTING.title_of(s), _percent(diverse_of(accuracy))) for s in settings),
-        rows=_with_best(rows),
+        rows=with_best(rows),
     )  # fmt: skip
 
 
@@ -178,19 +136,6 @@ def measured_columns(equivariance: pd.DataFrame) -> list[tuple[str, str, Column]
     return whole + by_part
 
 
-def group_tables(tables: Iterable[Table]) -> list[Table]:
-    """Each group of columns as a table of its own with the group in its title, for narrow pages."""
-    found = []
-    for table in tables:
-        start = 0
-        for heading, columns in table.groups:
-            own = slice(start, start + len(columns))
-            rows = tuple(replace(row, cells=row.cells[own]) for row in table.rows)
-            found.append(replace(table, title=f"{table.title}: {heading}", groups=(("", columns),), rows=rows))
-            start += len(columns)
-    return found
-
-
 def ablation_tables(ablation: pd.DataFrame) -> list[Table]:
     """One table for every phase and kind of pose: accuracy without a part of the model, and what that changes."""
     shares = diverse_of(ablation)
@@ -226,19 +171,6 @@ def diverse_of(table: pd.DataFrame) -> list[float]:
     return sorted(float(d) for d in table["diverse"].unique())
 
 
-def lookup(table: pd.DataFrame, keys: list[str], column: Column) -> Callable[..., Cell]:
-    """Values of the keys -> the cell of a column, as mean and error over the seeds; empty for what is not there."""
-    return cells_of(over_seeds(table, keys, column.name), keys, column.digits)
-
-
-def cells_of(means: pd.DataFrame, keys: list[str], digits: int) -> Callable[..., Cell]:
-    """The same for a table that has means and errors already."""
-    places = means[keys].itertuples(index=False, name=None)
-    numbers = zip(places, means["mean"], means["error"], strict=True)
-    cells = {tuple(k): Cell(float(m), float(e), digits=digits) for k, m, e in numbers}
-    return lambda *key: cells.get(key, Cell(digits=digits))
-
-
 def _against(cell: Cell, base: Cell | None) -> Cell:
     if base is None:
         return cell
@@ -247,23 +179,6 @@ def _against(cell: Cell, base: Cell | None) -> Cell:
         difference=cell.mean - base.mean,
         multiple=cell.mean / base.mean if base.mean > 0 else NOTHING,
     )
-
-
-def _with_best(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Marks the highest mean of every column and block; not where there is nothing to compare it with."""
-    out = []
-    for row in rows:
-        others = [r for r in rows if r.block == row.block]
-        cells = [
-            replace(cell, best=_highest(cell, [r.cells[i] for r in others])) for i, cell in enumerate(row.cells)
-        ]  # fmt: skip
-        out.append(replace(row, cells=tuple(cells)))
-    return tuple(out)
-
-
-def _highest(cell: Cell, others: Sequence[Cell]) -> bool:
-    values = [round(c.mean, c.digits) for c in others if not c.empty]
-    return not cell.empty and len(values) > 1 and round(cell.mean, cell.digits) == max(values)
 
 
 def _percent(shares: Iterable[float]) -> tuple[str, ...]:
