@@ -78,10 +78,10 @@ def run(out: Path, threads: int = 2) -> list[Row]:
     stored = Stored(draw_features(frames))
     begin, begin_processor = time.perf_counter(), time.process_time()
     evaluation = Evaluation(subject, frames, config, stored)
-    evaluation.linear()
+    found = evaluation.phases("linear")["accuracy"]
     seconds = time.perf_counter() - begin
     processor = time.process_time() - begin_processor
-    settings = len(evaluation.accuracy[["setting", "poses"]].drop_duplicates())
+    settings = len(found[["setting", "poses"]].drop_duplicates())
     row: Row = {
         "classes": CLASSES, "instances": DATA.instances, "frames": len(frames), "dim": DIM,
         "proportions": len(config.proportions), "trials": len(config.probe.trials), "steps": config.probe.steps,

@@ -108,13 +108,26 @@ def legacy_config(values: Mapping[str, Any]) -> Values:
 
 
 def legacy_evaluation(values: Mapping[str, Any]) -> Values:
-    """The settings of an evaluation as format 1 would have written them."""
-    out = copy.deepcopy(dict(values))
+    """The settings of an evaluation as format 1 would have written them, from their form of today."""
+    out = _with_optimisers(values, {new: old for old, new in RENAMED_OPTIMISERS.items()})
     for path, before in EVALUATION_NONE.items():
         _replace(out, path, None, before)
-    old = {new: old for old, new in RENAMED_OPTIMISERS.items()}
-    for part in ("probe", "finetune"):
-        out[part]["optimisers"] = [old.get(name, name) for name in out[part]["optimisers"]]
+    return out
+
+
+def modern_evaluation(values: Mapping[str, Any]) -> Values:
+    """The settings of an evaluation in the form of today, from those of format 1."""
+    out = _with_optimisers(values, RENAMED_OPTIMISERS)
+    for path, before in EVALUATION_NONE.items():
+        _replace(out, path, before, None)
+    return out
+
+
+def _with_optimisers(values: Mapping[str, Any], names: Mapping[str, str]) -> Values:
+    """Plain settings with other names of optimisers, in them and in their parts."""
+    out = {key: _with_optimisers(v, names) if isinstance(v, dict) else copy.deepcopy(v) for key, v in values.items()}
+    if isinstance(found := out.get("optimisers"), list):
+        out["optimisers"] = [names.get(o, o) if isinstance(o, str) else o for o in found]
     return out
 
 
@@ -174,12 +187,7 @@ def _run(values: Values) -> Values:
 def _evaluation(values: Values) -> Values:
     """The card of an evaluation, with the configs of the evaluation and of the run in it."""
     values["arm"] = RENAMED_ARMS.get(values["arm"], values["arm"])
-    for path, before in EVALUATION_NONE.items():
-        _replace(values["config"], path, before, None)
-    for part in ("probe", "finetune"):
-        if "optimisers" in values["config"].get(part, {}):
-            names = values["config"][part]["optimisers"]
-            values["config"][part]["optimisers"] = [RENAMED_OPTIMISERS.get(name, name) for name in names]
+    values["config"] = modern_evaluation(values["config"])
     if values.get("pretraining") is not None:
         given = values["pretraining"].get("arm")
         values["pretraining"] = _config(values["pretraining"])

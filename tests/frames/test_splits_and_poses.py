@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet
 from lie_ssl.frames.config import DataConfig
 from lie_ssl.frames.factors import all_factors
+from lie_ssl.frames.pairs import seen_instances
 from lie_ssl.frames.poses import geodesic, instance_poses, rotation
-from lie_ssl.frames.splits import assign, n_diverse, round_half_up
+from lie_ssl.frames.splits import assign, is_diverse, n_diverse, round_half_up, training_counts
 
 ROTATIONS = {"2d": np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]])}
 
@@ -29,6 +31,21 @@ def test_diverse_numbers_are_nested_and_never_zero() -> None:
     assert [n_diverse(p, 37) for p in (0.05, 0.25, 0.5)] == [2, 9, 19]
     assert n_diverse(0.05, 3) == 1
     assert [round_half_up(x) for x in (0.5, 1.5, 2.5, 2.4999, 7.5)] == [1, 2, 3, 2, 8]
+
+
+def test_one_rule_says_who_is_diverse(tiny: FrameSet) -> None:
+    index, counts = tiny.index, training_counts(tiny.index)
+    assert set(counts.values()) == {6}
+    for proportion, ranks in ((0.05, {0}), (0.5, {0, 1, 2}), (1.0, set(range(6)))):
+        varies = is_diverse(index, proportion, counts)
+        assert set(index["diverse_rank"][varies]) == ranks
+        assert set(index["split"][varies]) == {"train"}
+        turning = [i for i in seen_instances(index, diverse=proportion) if i.kinds]
+        assert {i.typical for i in turning} <= set(index.index[varies])
+        assert len(turning) == len(index[varies].groupby(["class", "instance"]))
+    assert not is_diverse(index, 0.5, {}).any()
+    with pytest.raises(UserError, match="must lie above 0"):
+        is_diverse(index, 0.0, counts)
 
 
 @given(st.integers(1, 80), st.integers(0, 5))

@@ -18,7 +18,6 @@ from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.methods.encoders import EncoderConfig
-from lie_ssl.protocol import evaluate
 from lie_ssl.protocol.dry_run import (
     Job,
     Phase,
@@ -38,6 +37,7 @@ from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.grid import Recipe, Unit, chosen_units
 from lie_ssl.protocol.measuring import Cost, measure
+from lie_ssl.protocol.phases import finetune as finetuning
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.studies import GapsConfig, NamedEncoder, PhotoTransfer, TransferConfig
 from lie_ssl.recipes.grids import GRIDS, from_weights, with_option
@@ -50,7 +50,7 @@ from tests.training.tiny_runs import tiny_run
 
 EVALUATION = EvaluateConfig(
     proportions=(0.25, 0.5), probe=ProbeConfig(steps=40, batch=8, rates=(0.1,)),
-    finetune=FinetuneConfig(steps=30, batch=8), limit=0, pairs=1,
+    finetune=FinetuneConfig(steps=30, batch=8), limit=None, pairs=1,
 )  # fmt: skip
 
 
@@ -124,13 +124,13 @@ def test_frames_are_counted_as_the_protocol_embeds_them(tiny: FrameSet, monkeypa
         counted.append(len(rows))
         return torch.zeros(len(rows), dtype=torch.int64)
 
-    monkeypatch.setattr(evaluate, "finetune", lambda *_: nn.Identity())
-    monkeypatch.setattr(evaluate, "predict", predict)
+    monkeypatch.setattr(finetuning, "finetune", lambda *_: nn.Identity())
+    monkeypatch.setattr(finetuning, "predict", predict)
     step = PretrainingStep(tiny_run(tiny, "mae", "alone"), tiny, 8)
     features = Features(step.model.method.encoder, tiny)
     evaluation = Evaluation(Subject(step.model.method.encoder, "mae", "alone"), tiny, EVALUATION, features)
-    evaluation.linear()
-    evaluation.finetuning()
+    evaluation.context.embed()
+    evaluation.phases("linear", "finetune")
     embedded = int((features._place >= 0).sum())
     assert embedded_frames(tiny.index, EVALUATION) == embedded + sum(counted)
     assert embedded_frames(tiny.index, replace(EVALUATION, options=(1, 2))) == embedded + 2 * sum(counted)

@@ -20,7 +20,8 @@ from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.grid import Recipe, Unit, chosen_units, done_units
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.reproduce import compare
-from lie_ssl.protocol.results import ACCURACY_KEYS, evaluate_run
+from lie_ssl.protocol.results import evaluate_run
+from lie_ssl.protocol.schema import ACCURACY
 from lie_ssl.recipes.grids import GRIDS, long_recipe, small_recipe, with_option
 from lie_ssl.training.pretrain import pretrain
 from tests.conftest import tiny_config
@@ -39,7 +40,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def accuracies(*tops: float) -> pd.DataFrame:
-    return pd.DataFrame([dict.fromkeys(ACCURACY_KEYS, i) | {"top1": top} for i, top in enumerate(tops)])
+    return pd.DataFrame([dict.fromkeys(ACCURACY.keys, i) | {"top1": top} for i, top in enumerate(tops)])
 
 
 def test_tables_are_compared_row_by_row() -> None:
@@ -214,7 +215,7 @@ def test_a_recipe_is_killed_and_gone_on_with(
     assert table.groupby("arm")["option"].unique().map(set).to_dict() == {"alone": {1}, "literal": {1, 2}}
     assert set(table.loc[table["phase"] == "linear", "option"]) == {1, 2}
     pd.testing.assert_frame_equal(table[table["arm"] == "alone"], before)
-    assert not table.duplicated(ACCURACY_KEYS).any()
+    assert not table.duplicated(ACCURACY.keys).any()
     assert sorted(p.name for p in (out / "cards").iterdir()) == ["mae_alone_0.json", "mae_literal_0.json"]
     for name in ("equivariance", "curve", "trials"):
         assert set(pd.read_csv(out / f"{name}.csv")["arm"]) == {"alone", "literal"}

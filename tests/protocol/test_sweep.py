@@ -62,7 +62,7 @@ def test_the_grids_hold_the_values_of_the_paper() -> None:
     assert mae.values["objective.euclidean"] == (1.0, 5.0)
     assert simclr.values["optim.lr"] == (5e-5, 5e-6)
     assert simclr.values["objective.euclidean"] == (1.0, 2.0)
-    assert mae.probe.trials == [("adam", 5e-3), ("adam", 5e-4), ("adam", 5e-5)]
+    assert mae.probe.trials == [("adamw", 5e-3), ("adamw", 5e-4), ("adamw", 5e-5)]
     assert (mae.ratio, simclr.ratio) == (0.0, 0.6)
     assert (mae.base.arm, mae.base.objective.temperature) == ("literal", 1.0)
 

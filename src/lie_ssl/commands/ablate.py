@@ -17,9 +17,8 @@ from lie_ssl.protocol.ablate import ablate as run
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.recipes.ablations import ABLATIONS, chosen, evaluation
 from lie_ssl.recipes.pretrain import pretrain_recipe
+from lie_ssl.report.names import BAR_SETTINGS
 from lie_ssl.training.config import PretrainConfig
-
-SHOWN = ("known_new", "unknown_typical", "unknown_diverse")
 
 
 def ablate(arguments: list[str]) -> None:
@@ -70,7 +69,11 @@ def ablate(arguments: list[str]) -> None:
 
 def summary(table: pd.DataFrame) -> str:
     """Linear evaluation at the largest proportion, means over seeds: the full model's accuracy and the drops."""
-    shown = table["setting"].isin(SHOWN) & (table["phase"] == "linear") & (table["diverse"] == table["diverse"].max())
+    shown = (
+        table["setting"].isin(BAR_SETTINGS)
+        & (table["phase"] == "linear")
+        & (table["diverse"] == table["diverse"].max())
+    )
     linear = table[shown]
     names = linear["ablation"].unique()
     values = linear.assign(value=linear["top1"].where(linear["ablation"] == FULL, 0 - linear["drop"]))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lie_ssl.errors import UserError
 from lie_ssl.frames.columns import ROW
 from lie_ssl.frames.factors.base import factor_columns, get_factor, wrapped
-from lie_ssl.frames.splits import n_diverse
+from lie_ssl.frames.splits import is_diverse, training_counts
 
 Rows = NDArray[np.int64]
 
@@ -95,11 +95,10 @@ class Instance:
 def seen_instances(index: pd.DataFrame, split: str = "train", diverse: float = 0.5) -> list[Instance]:
     """The instances of a split; in training the first `diverse` of each class by rank are seen in all poses."""
     own = index[(index["split"] == split) & index["duplicate_of"].isna()]
-    training = index[index["split"] == "train"].groupby("class")["instance"].nunique()
-    limits = {c: n_diverse(diverse, int(n)) for c, n in training.items()}
+    varies = pd.Series(is_diverse(own, diverse, training_counts(index)) | (split != "train"), own.index)
     result = []
-    for (name, _), frames in own.groupby(["class", "instance"], sort=True):
-        varying = split != "train" or int(frames["diverse_rank"].iloc[0]) < limits[name]
+    for _, frames in own.groupby(["class", "instance"], sort=True):
+        varying = varies[frames.index[0]]
         groups = [f.index.to_numpy(np.int64) for _, f in frames.groupby("pose", sort=True)] if varying else []
         result.append(Instance(int(frames.index[0]), tuple(g for g in groups if len(g) >= 2)))
     return result

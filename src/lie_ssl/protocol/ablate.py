@@ -16,11 +16,11 @@ import pandas as pd
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
-from lie_ssl.protocol.results import EQUIVARIANCE_KEYS
+from lie_ssl.protocol.schema import ABLATED, ABLATION, ABLATION_EQUIVARIANCE, read_table
 from lie_ssl.protocol.unit import Pace, train_and_evaluate, unit_digests
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.locks import folder_lock
-from lie_ssl.storage.tables import read_table, write_table
+from lie_ssl.storage.tables import write_table
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.progress import ProgressReporter
 
@@ -28,9 +28,7 @@ Change = Callable[[PretrainConfig], PretrainConfig]
 
 FULL = "full"
 TABLE, OPERATOR, SOURCES = "ablation.csv", "ablation_equivariance.csv", "ablation.json"
-CELL = ["method", "phase", "diverse", "poses", "setting", "seed"]
-COLUMNS = ["method", "ablation", *CELL[1:], "top1", "drop"]
-OPERATOR_KEYS = [k if k != "arm" else "ablation" for k in EQUIVARIANCE_KEYS]
+CELL = [key for key in ABLATION.keys if key != ABLATED.name]
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def _ablate(
                 raise UserError(f"the full model cannot run, so that nothing can be compared: {error}") from error
             reporter.say(f"{variant.key} cannot run: {error}; {pace.step()}")
             continue
-        rows = results.accuracy.assign(ablation=variant.name, drop=0.0)[COLUMNS]
+        rows = results.accuracy.assign(ablation=variant.name, drop=0.0)[ABLATION.names]
         accuracy = [with_drops(pd.concat([*accuracy, rows], ignore_index=True))]
         operator = [_operators([*operator, results.equivariance.assign(ablation=variant.name)])]
         write_table(out / TABLE, accuracy[0])
@@ -95,14 +93,14 @@ def with_drops(table: pd.DataFrame) -> pd.DataFrame:
     table = table.drop_duplicates(["ablation", *CELL], keep="last")
     full = table[table["ablation"] == FULL].set_index(CELL)["top1"]
     cells = pd.MultiIndex.from_frame(table[CELL])
-    return table.assign(drop=full.reindex(cells).to_numpy() - table["top1"].to_numpy())[COLUMNS]
+    return table.assign(drop=full.reindex(cells).to_numpy() - table["top1"].to_numpy())[ABLATION.names]
 
 
 def _operators(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """What the operators do, variant by variant; the last row of the same measurement counts."""
     table = pd.concat(tables, ignore_index=True).drop(columns="arm", errors="ignore")
-    table = table.drop_duplicates(OPERATOR_KEYS, keep="last")
-    return table[[*OPERATOR_KEYS, *(c for c in table.columns if c not in OPERATOR_KEYS)]]
+    table = table.drop_duplicates(ABLATION_EQUIVARIANCE.keys, keep="last")
+    return table[[*ABLATION_EQUIVARIANCE.keys, *(c for c in table.columns if c not in ABLATION_EQUIVARIANCE.keys)]]
 
 
 def _variants(

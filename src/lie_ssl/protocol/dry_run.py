@@ -44,7 +44,7 @@ from lie_ssl.training.optimisers import build_optimiser, gradient_norms
 from lie_ssl.training.pretrain import passes_needed
 
 PROBE_STEPS = 20  # one alone would mostly be setting up
-STATES = {"adam": 2, "adamw": 2, "sgd": 1, "lars": 1}  # numbers that an optimiser keeps for a weight
+STATES = {"adamw": 2, "sgd": 1, "lars": 1}  # numbers that an optimiser keeps for a weight
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ class Rehearsal:
             probe.fit((z[::2], labels[::2]), (z[1::2], labels[1::2]), 0, neighbours)
             return nn.ParameterList([probe.weight, probe.bias])
 
-        cost = measure(step, self.steps, STATES["adam"])
+        cost = measure(step, self.steps, STATES["adamw"])
         cost = cost._replace(seconds=cost.seconds / PROBE_STEPS, flops=cost.flops // PROBE_STEPS)
         work = f"{job.classifiers} x {config.steps:,} steps of {config.batch}, {len(config.trials)} rates at once"
         heads = len(config.trials) * job.classes * (self.encoder.dim + 1)

@@ -17,6 +17,7 @@ from lie_ssl.frames import DataConfig
 from lie_ssl.frames.config import to_dict
 from lie_ssl.migration import legacy_evaluation
 from lie_ssl.protocol.evaluate import EvaluateConfig
+from lie_ssl.protocol.schema import read_table
 from lie_ssl.protocol.unit import EVALUATION, Pace, train_and_evaluate
 from lie_ssl.serialization import suggestion, to_plain
 from lie_ssl.storage.cards import CARD
@@ -24,7 +25,7 @@ from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.hashes import digest
 from lie_ssl.storage.locks import patient_lock, try_lock
 from lie_ssl.storage.paths import inside
-from lie_ssl.storage.tables import read_table, write_table
+from lie_ssl.storage.tables import write_table
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.pretrain import pretrain
 from lie_ssl.training.progress import ProgressReporter

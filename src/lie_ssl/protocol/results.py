@@ -19,25 +19,24 @@ from lie_ssl.migration import FORMAT, arm_of, migrate
 from lie_ssl.objectives.registry import OBJECTIVES
 from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Results, Say, Subject
 from lie_ssl.protocol.features import Features, encoder_hash
+from lie_ssl.protocol.schema import read_table
 from lie_ssl.serialization import to_plain
 from lie_ssl.storage.cards import CARD, Kinds, check_fields, read_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.limits import check_room
 from lie_ssl.storage.paths import check_link, check_name
-from lie_ssl.storage.tables import read_table, write_table
+from lie_ssl.storage.tables import write_table
 from lie_ssl.storage.trust import is_import_path
 from lie_ssl.training.coordinates import COORDINATES, read_coordinates
 from lie_ssl.training.folder import check_run_card, machine, versions
 from lie_ssl.training.loading import Loaded, Which, load
 
-ACCURACY_KEYS = ["method", "arm", "phase", "option", "diverse", "poses", "setting", "seed"]
 FEATURES = "features"  # folder of kept embeddings
 OR_NONE = type(None)
 CARD_FIELDS: dict[str, Kinds] = {
     "method": str, "arm": str, "seed": int, "config": dict, "which": (str, OR_NONE), "pretraining": (dict, OR_NONE),
     "run": (dict, OR_NONE), "encoder": (dict, OR_NONE), "data": dict, "versions": dict, "machine": dict,
 }  # fmt: skip
-EQUIVARIANCE_KEYS = ["method", "arm", "poses", "instances", "part", "seed"]
 
 
 def evaluate_run(

@@ -24,17 +24,17 @@ def paper_evaluation(method: str = "mae", arm: str = "alone") -> EvaluateConfig:
     finetuned.
     """
     return EvaluateConfig(
-        probe=ProbeConfig(steps=20_000, batch=64, rates=(5e-3, 5e-4, 5e-5), optimisers=("adam",)),
+        probe=ProbeConfig(steps=20_000, batch=64, rates=(5e-3, 5e-4, 5e-5), optimisers=("adamw",)),
         finetune=FinetuneConfig(
             steps=0 if method == "vicreg" else 10_000,
             batch=64,
             rates=(5e-3, 5e-4, 5e-5, 5e-6),
-            optimisers=("adam",),
+            optimisers=("adamw",),
             start="zero",
         ),
         options=(2,) if arm == "literal" and method in ("mae", "vicreg") else (1,),
         neighbours=1,
-        limit=0,
+        limit=None,
     )
 
 
@@ -47,11 +47,11 @@ def gaps_evaluation(method: str = "mae", arm: str = "alone") -> EvaluateConfig:
     finetune_steps = 0 if method == "vicreg" else steps
     return EvaluateConfig(
         proportions=(0.5,),
-        probe=ProbeConfig(steps=steps, batch=32, rates=rates(-1, -6), optimisers=("sgd", "adam")),
+        probe=ProbeConfig(steps=steps, batch=32, rates=rates(-1, -6), optimisers=("sgd", "adamw")),
         finetune=FinetuneConfig(
-            steps=finetune_steps, batch=32, rates=rates(-2, -6), optimisers=("sgd", "adam"), start="zero"
+            steps=finetune_steps, batch=32, rates=rates(-2, -6), optimisers=("sgd", "adamw"), start="zero"
         ),
-        limit=0,
+        limit=None,
     )
 
 

@@ -12,6 +12,7 @@ from plotly.offline import get_plotlyjs
 from lie_ssl.errors import UserError
 from lie_ssl.objectives.registry import OBJECTIVES
 from lie_ssl.report import texts
+from lie_ssl.report.cells import Table
 from lie_ssl.report.findings import findings
 from lie_ssl.report.formats import to_html
 from lie_ssl.report.gathering import Evaluated, ReportData
@@ -20,7 +21,6 @@ from lie_ssl.report.orbits import eigenvalues, orbit_of
 from lie_ssl.report.pictures import Disagreement, Picture, disagreement, find_frames, pairs
 from lie_ssl.report.plots import Plot, accuracy_plot, angle_plot, gap_plot, orbit_plot, spectrum_plot
 from lie_ssl.report.tables import (
-    Table,
     ablation_tables,
     accuracy_tables,
     equivariance_tables,
@@ -102,7 +102,7 @@ class Page:
     def _operator(self) -> str:
         if self.report.equivariance.empty:
             return why("There is no equivariance.csv among what was given.")
-        text = paragraph(texts.OPERATOR)
+        text = paragraph(texts.operator(self.report.equivariance.columns))
         return text + tables(equivariance_tables(self.report.equivariance))
 
     def _ablations(self) -> str:

@@ -18,7 +18,8 @@ from lie_ssl.frames.index import InstanceRows, build_index, read_index, write_in
 from lie_ssl.frames.pairs import Deltas
 from lie_ssl.frames.poses import instance_poses
 from lie_ssl.lie import LieOperator
-from lie_ssl.protocol.equivariance import Moves, Retrieval, draw_moves, leaks, ranks_of, retrieve
+from lie_ssl.protocol.metrics.retrieval import Retrieval, leaks, ranks_of, retrieve
+from lie_ssl.protocol.moves import Moves, draw_moves
 
 WHOLE = slice(None)
 Embedding = Callable[[np.ndarray], Tensor]

@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.spatial.transform import Rotation
 
-from lie_ssl.protocol.pose import degrees, quaternions, r_squared, regress_pose, relative_quaternions
+from lie_ssl.protocol.metrics.pose import degrees, quaternions, r_squared, regress_pose, relative_quaternions
 
 
 def scalar_first(rotation: Rotation) -> np.ndarray:

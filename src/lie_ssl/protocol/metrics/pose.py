@@ -18,6 +18,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from lie_ssl.protocol.context import Context, MoveTest
+from lie_ssl.protocol.metrics import Values, metric
+from lie_ssl.protocol.moves import Moves
+from lie_ssl.protocol.schema import Column
+
 COMPONENTS = 16  # of each embedding, for the products
 RIDGES = tuple(10.0**i for i in range(-5, 4))
 
@@ -32,6 +37,35 @@ class PoseRegression:
     degrees: float  # mean geodesic error of the rotation
     constant_r2: float
     constant_degrees: float
+
+
+@metric(
+    "pose",
+    title="relative pose",
+    columns=(
+        Column("pose_r2", "pose R²"),
+        Column("pose_degrees", "pose error, degrees", digits=1),
+        Column("constant_r2"),
+    ),
+    order=20,
+    about="Pose is regressed from the two embeddings; encoders without an operator have that only.",
+)
+def pose(context: Context, test: MoveTest) -> Values:
+    """Learns from the moves of every second known instance, and is tested on the other known or on the unknown."""
+    known, validation = (context.moves[test.poses][name] for name in ("known", "validation"))
+    learned = known.instance % 2 == 0
+    found = regress_pose(
+        _pairs(context, known, learned),
+        _pairs(context, validation),
+        _pairs(context, test.moves, ~learned if test.instances == "known" else slice(None)),
+    )
+    return {"pose_r2": found.r2, "pose_degrees": found.degrees, "constant_r2": found.constant_r2}
+
+
+def _pairs(context: Context, moves: Moves, chosen: NDArray[np.bool_] | slice = slice(None)) -> Pairs:
+    first, second = moves.source[chosen], moves.target[chosen]
+    z = torch.cat([context.features(first), context.features(second)], dim=1)
+    return z, relative_quaternions(context.rotations, first, second)
 
 
 def relative_quaternions(rotations: NDArray[np.float64], first: NDArray[np.int64], second: NDArray[np.int64]) -> Tensor:
