@@ -19,6 +19,7 @@ from types import FrameType
 
 from lie_ssl import __version__
 from lie_ssl.errors import UserError
+from lie_ssl.extras import explained, needs, require
 from lie_ssl.storage.limits import LEAST, available_memory
 from lie_ssl.storage.paths import shown
 
@@ -98,6 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         where = f": {error.filename}" if error.filename else ""
         _stop(f"{error.strerror or error}{where}{f'; {remedy}' if remedy else ''}", 2)
     except (MemoryError, RuntimeError, ImportError) as error:
+        if isinstance(error, ModuleNotFoundError) and (missing := explained(error)):
+            _stop(str(missing), 2)
         if not is_out_of_memory(error):
             raise
         _stop(MEMORY, 2)
@@ -153,6 +156,7 @@ def run(arguments: list[str]) -> None:
         if rest[0] not in branches:
             raise UserError(_unknown(words, rest[0], branches))
         words = (*words, rest[0])
+    require(f"`{' '.join(('lie-ssl', *words))}`", *needs(words))
     function, rest = _load(words), arguments[len(words) :]
     if words in WITH_WORDS:
         function(rest)

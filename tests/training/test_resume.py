@@ -19,7 +19,8 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.methods.encoders import EncoderConfig, create_encoder
 from lie_ssl.methods.weights import save_weights
 from lie_ssl.storage.locks import folder_lock
-from lie_ssl.training.checkpoints import WholeCheckpoints, read_checkpoint
+from lie_ssl.training.checkpoint_io import WholeCheckpoints
+from lie_ssl.training.checkpoints import read_checkpoint
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.coordinates import read_coordinates
 from lie_ssl.training.folder import read_run_card, write_run_card

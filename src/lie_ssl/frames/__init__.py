@@ -1,5 +1,10 @@
 """A pose data set on disk: made, imported, read, paired, shown."""
 
+# ruff: noqa: E402
+from lie_ssl.extras import require
+
+require("a data set", "data")  # before the modules that import these packages
+
 from lie_ssl.frames.config import DataConfig
 from lie_ssl.frames.factors.base import FACTORS, Factor, factor
 from lie_ssl.frames.frameset import FrameSet

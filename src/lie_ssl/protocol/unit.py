@@ -13,7 +13,6 @@ from lie_ssl.protocol.results import evaluate_run, read_results
 from lie_ssl.serialization import to_plain
 from lie_ssl.storage.hashes import digest
 from lie_ssl.training.config import PretrainConfig, import_paths
-from lie_ssl.training.pretrain import pretrain
 from lie_ssl.training.progress import ProgressReporter
 
 EVALUATION = "evaluation"
@@ -23,6 +22,8 @@ def train_and_evaluate(
     config: PretrainConfig, evaluation: EvaluateConfig, run: Path, reporter: ProgressReporter
 ) -> Results:
     """Does what is left to do of both, and gives the tables as they stand in the folder `evaluation` of the run."""
+    from lie_ssl.training.pretrain import pretrain  # here, so that readers of tables need no lightning
+
     pretrain(config, run, reporter)
     out = run / EVALUATION
     if not _is_evaluated(out, config, evaluation):

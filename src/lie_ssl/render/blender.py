@@ -194,7 +194,7 @@ def import_bpy() -> Any:
         with silence():
             import bpy
     except ImportError as error:
-        raise UserError(f"Blender cannot be loaded ({error}); type: pip install -e '.[blender]'") from error
+        raise UserError(f"Blender cannot be loaded ({error}); type: pip install 'lie_ssl[blender]'") from error
     return bpy
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import torch
 
 import lie_ssl
 from lie_ssl.errors import UserError
+from lie_ssl.extras import versions_of
 from lie_ssl.frames import FrameSet
 from lie_ssl.frames.pairs import Deltas
 from lie_ssl.migration import FORMAT, RENAMED_ARMS, arm_of, migrate
@@ -188,9 +188,7 @@ def first_card(config: PretrainConfig, frames: FrameSet, encoder: Any, device: s
 def versions() -> dict[str, str]:
     """Of everything that could change a weight."""
     packages = ("torch", "torchvision", "timm", "lightning", "numpy")
-    return {"lie_ssl": lie_ssl.__version__, "python": platform.python_version()} | {
-        p: metadata.version(p) for p in packages
-    }
+    return {"lie_ssl": lie_ssl.__version__, "python": platform.python_version()} | versions_of(packages)
 
 
 def machine(device: str, processes: int) -> dict[str, Any]:

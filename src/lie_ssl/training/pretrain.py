@@ -30,7 +30,8 @@ from lie_ssl.training.batchnorm import convert_batchnorm
 from lie_ssl.training.bf16 import REMEDY as AMX_REMEDY
 from lie_ssl.training.bf16 import cpu_has_bf16
 from lie_ssl.training.callback import RunCallback
-from lie_ssl.training.checkpoints import LAST, WholeCheckpoints, last_line, model_state, read_checkpoint
+from lie_ssl.training.checkpoint_io import WholeCheckpoints
+from lie_ssl.training.checkpoints import LAST, last_line, model_state, read_checkpoint
 from lie_ssl.training.checks import Checks
 from lie_ssl.training.config import PretrainConfig, import_paths, kinds_of
 from lie_ssl.training.coordinates import store_coordinates
