@@ -9,14 +9,17 @@ from typing import Annotated
 import pandas as pd
 import tyro
 
-from lie_ssl.commands.parsing import call
-from lie_ssl.commands.pretrain import Bar, pop_flag
+from lie_ssl.commands.bar import Bar
+from lie_ssl.commands.parsing import Jobs, call
+from lie_ssl.commands.pretrain import pop_flag
 from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet
 from lie_ssl.protocol.ablate import FULL, TABLE
 from lie_ssl.protocol.ablate import ablate as run
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.recipes.ablations import ABLATIONS, chosen, evaluation
 from lie_ssl.recipes.pretrain import pretrain_recipe
+from lie_ssl.training.capacity import jobs_at_once
 from lie_ssl.training.config import PretrainConfig
 
 SHOWN = ("known_new", "unknown_typical", "unknown_diverse")
@@ -47,6 +50,7 @@ def ablate(arguments: list[str]) -> None:
         out: Path,
         seeds: tuple[int, ...] = (0, 1, 2),
         only: tuple[str, ...] = (),
+        jobs: Jobs = None,
     ) -> None:
         """Ablations.
 
@@ -56,13 +60,18 @@ def ablate(arguments: list[str]) -> None:
             out: Folder for ablation.csv and the runs.
             seeds: Every variant is trained with each of them.
             only: Names of ablations; none means all. The full model is always there.
+            jobs: Variants that run at the same time; as many as there are cores and as fit into memory if it is not
+                given.
         """
         if not config.data:
             raise UserError("say which data set to learn from: --data FOLDER (make one with `lie-ssl data make small`)")
         if (config.seed, config.arm) != (default.seed, default.arm) or not seeds:
             raise UserError("an ablation takes --seeds and names its arms itself; leave out --seed and --arm")
+        variants = chosen(only)
+        runs = [config] * len(seeds) * (1 + len(variants))
+        at_once = jobs_at_once(jobs, runs, FrameSet(config.data))
         with Bar() as bar:
-            table = run(config, chosen(only), seeds, evaluation, out, bar)
+            table = run(config, variants, seeds, evaluation, out, bar, at_once)
         print(f"{out / TABLE}: {table['ablation'].nunique()} variants\n{summary(table)}")
 
     call(main, f"lie-ssl ablate {method}", rest, description=ablate.__doc__)
@@ -83,6 +92,7 @@ def usage() -> str:
     """What can be taken away."""
     return "\n".join([
         "usage: lie-ssl ablate METHOD --data FOLDER --out FOLDER [--recipe RECIPE] [--seeds 0 1 2] [--only NAME ...]",
+        "                             [--jobs N] [flags of pretrain]",
         "",
         "  METHOD  mae, vicreg, simclr, or package.module:Class",
         f"  NAME    {', '.join(ABLATIONS)}",

@@ -13,6 +13,7 @@ import tyro
 from lie_ssl.errors import UserError
 from lie_ssl.storage.paths import shown
 
+Jobs = Annotated[int | None, tyro.conf.arg(metavar="N")]  # --jobs N; None for as many as fit
 Trust = Annotated[tuple[str, ...], tyro.conf.UseAppendAction]  # --trust NAME, once for every name
 
 

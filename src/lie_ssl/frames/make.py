@@ -35,6 +35,7 @@ from lie_ssl.render.renderer import render
 from lie_ssl.render.view import RenderSettings
 from lie_ssl.storage.hashes import file_hash
 from lie_ssl.storage.limits import check_memory, gigabytes
+from lie_ssl.threads import usable_cores
 
 Progress = Callable[[int, int], None]  # frames done, frames in all
 BYTES_A_FRAME = 200  # of the index while it is made
@@ -62,7 +63,7 @@ def make_frames(
         if finished:
             return FrameSet(folder)
         _check_disk(folder, config, plan.n_frames)
-        hashes = _draw_all(plan, config, folder, workers or os.cpu_count() or 1, progress)
+        hashes = _draw_all(plan, config, folder, workers or usable_cores(), progress)
         finish(
             folder,
             recipe=recipe,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -67,3 +68,17 @@ def read_table(path: Path) -> pd.DataFrame:
     for name in table.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]]:
         table[name] = table[name].map(lambda cell: csv_text(cell) if isinstance(cell, str) else cell)
     return table
+
+
+def sorted_places(keys: Sequence[Hashable], order: Sequence[Hashable]) -> list[int]:
+    """Places of rows, such that those whose keys are in `order` come in this order; all others stay where they are.
+
+    A table to which several processes add their rows as they end is then always the same.
+
+    >>> sorted_places(["c", "?", "a", "a"], ["a", "b", "c"])
+    [2, 1, 3, 0]
+    """
+    ranks = {key: rank for rank, key in enumerate(order)}
+    known = [place for place, key in enumerate(keys) if key in ranks]
+    ordered = iter(sorted(known, key=lambda place: ranks[keys[place]]))
+    return [next(ordered) if key in ranks else place for place, key in enumerate(keys)]
