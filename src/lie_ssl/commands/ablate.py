@@ -10,16 +10,14 @@ import pandas as pd
 import tyro
 
 from lie_ssl.commands.bar import Bar
-from lie_ssl.commands.parsing import Jobs, call
+from lie_ssl.commands.parsing import Jobs, call, check_jobs
 from lie_ssl.commands.pretrain import pop_flag
 from lie_ssl.errors import UserError
-from lie_ssl.frames import FrameSet
 from lie_ssl.protocol.ablate import FULL, TABLE
 from lie_ssl.protocol.ablate import ablate as run
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.recipes.ablations import ABLATIONS, chosen, evaluation
 from lie_ssl.recipes.pretrain import pretrain_recipe
-from lie_ssl.training.capacity import jobs_at_once
 from lie_ssl.training.config import PretrainConfig
 
 SHOWN = ("known_new", "unknown_typical", "unknown_diverse")
@@ -63,15 +61,13 @@ def ablate(arguments: list[str]) -> None:
             jobs: Variants that run at the same time; as many as there are cores and as fit into memory if it is not
                 given.
         """
+        check_jobs(jobs)
         if not config.data:
             raise UserError("say which data set to learn from: --data FOLDER (make one with `lie-ssl data make small`)")
         if (config.seed, config.arm) != (default.seed, default.arm) or not seeds:
             raise UserError("an ablation takes --seeds and names its arms itself; leave out --seed and --arm")
-        variants = chosen(only)
-        runs = [config] * len(seeds) * (1 + len(variants))
-        at_once = jobs_at_once(jobs, runs, FrameSet(config.data))
         with Bar() as bar:
-            table = run(config, variants, seeds, evaluation, out, bar, at_once)
+            table = run(config, chosen(only), seeds, evaluation, out, bar, jobs)
         print(f"{out / TABLE}: {table['ablation'].nunique()} variants\n{summary(table)}")
 
     call(main, f"lie-ssl ablate {method}", rest, description=ablate.__doc__)

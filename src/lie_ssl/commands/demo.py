@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lie_ssl.commands.make import run as make_data
-from lie_ssl.commands.parsing import Jobs
+from lie_ssl.commands.parsing import Jobs, check_jobs
 from lie_ssl.errors import UserError
 
 
@@ -34,16 +34,14 @@ def demo(out: Path = Path("demo"), jobs: Jobs = None) -> None:
     from lie_ssl.report.gathering import gather
     from lie_ssl.report.page import write_page
     from lie_ssl.report.tables import accuracy_tables
-    from lie_ssl.training.capacity import jobs_at_once
 
+    check_jobs(jobs)
     recipe = demo_recipe()
     data, runs = out / "data", out / "runs"
     make_data(recipe.name, recipe.data, data, workers=0, strict=False)
-    frames = FrameSet(data)
-    draw_figures(frames, data / "figures")
-    at_once = jobs_at_once(jobs, [unit.pretraining for unit in recipe.units], frames)
+    draw_figures(FrameSet(data), data / "figures")
     with Bar() as bar:
-        if failed := run_units(recipe, recipe.units, data, runs, out / "results", bar, at_once):
+        if failed := run_units(recipe, recipe.units, data, runs, out / "results", bar, jobs):
             raise UserError(f"{', '.join(failed)} failed; see above why")
         bar.busy("drawing the report")
         material = gather([runs / "_".join(unit.words) for unit in recipe.units])

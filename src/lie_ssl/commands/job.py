@@ -28,14 +28,14 @@ def job(file: Annotated[Path, tyro.conf.Positional], trust: Trust = ()) -> None:
         file: The settings of a unit.
         trust: An import path (package.module:Class) that the file may name. Importing runs code.
     """
-    threading.Thread(target=_end_with_input, daemon=True).start()
+    threading.Thread(target=end_with_input, daemon=True).start()
     from lie_ssl.protocol.unit import run_unit_file
     from lie_ssl.training.events import EventWriter
 
     run_unit_file(file, trust, EventWriter(sys.stdout))
 
 
-def _end_with_input() -> None:
+def end_with_input() -> None:
     """Ends this process when the one that started it is gone, even by kill -9: nobody would collect the results."""
     while os.read(0, 1):  # not sys.stdin, whose lock would be held when the interpreter shuts down
         pass

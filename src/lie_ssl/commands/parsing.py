@@ -17,6 +17,12 @@ Jobs = Annotated[int | None, tyro.conf.arg(metavar="N")]  # --jobs N; None for a
 Trust = Annotated[tuple[str, ...], tyro.conf.UseAppendAction]  # --trust NAME, once for every name
 
 
+def check_jobs(jobs: int | None) -> None:
+    """Refuses a number of jobs that would do nothing; early, before there is anything to be left half-done."""
+    if jobs is not None and jobs < 1:
+        raise UserError(f"jobs is {jobs}, but at least one must run at a time")
+
+
 def say(text: str) -> None:
     """Prints a line about the work; what it has from files cannot steer the terminal."""
     print(shown(text), flush=True)

@@ -14,9 +14,8 @@ import tyro
 
 from lie_ssl.commands.bar import Bar
 from lie_ssl.commands.make import run as make_data
-from lie_ssl.commands.parsing import Jobs, Trust
+from lie_ssl.commands.parsing import Jobs, Trust, check_jobs
 from lie_ssl.errors import UserError
-from lie_ssl.frames import FrameSet
 from lie_ssl.methods.weights import weight_path
 from lie_ssl.protocol.grid import CARDS, Recipe, chosen_units, done_units, run_units
 from lie_ssl.protocol.reproduce import recorded, reproduce_card
@@ -26,7 +25,6 @@ from lie_ssl.recipes.paper import GAPS, TRANSFERS
 from lie_ssl.serialization import suggestion
 from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.paths import inside
-from lie_ssl.training.capacity import jobs_at_once
 
 if TYPE_CHECKING:
     from lie_ssl.protocol.dry_run import Phase
@@ -90,11 +88,12 @@ def reproduce(
         tflops: 10^12 operations a second that each of these GPUs does all of the time.
         trust: An import path (package.module:Class) that the card may name. Importing runs code.
     """
+    check_jobs(jobs)
     recipes = [*GRIDS, *GAPS, *TRANSFERS]
     if dry_run:
         if what not in recipes:
             raise UserError(f"--dry-run is for recipes, and there is no {what!r}{suggestion(what, recipes)}")
-        if data or out or work or weights:
+        if data or out or work or weights or jobs:
             raise UserError("--dry-run has its own frames and weights and writes nothing; leave out the other flags")
         rehearse(what, only, gpus, tflops)
         return
@@ -224,9 +223,8 @@ def run_recipe(
     of_data = recipe.name.partition("/")[0]  # the paper's methods share one data set
     frames, tables = Path(data or f"data/{of_data}"), out or Path("results") / recipe.name
     make_data(of_data, recipe.data, frames, workers=0, strict=False)
-    at_once = jobs_at_once(jobs, [unit.pretraining for unit in units], FrameSet(frames))
     with Bar() as bar:
-        failed = run_units(recipe, units, frames, work or Path("runs") / recipe.name, tables, bar, at_once)
+        failed = run_units(recipe, units, frames, work or Path("runs") / recipe.name, tables, bar, jobs)
     done = len({unit.name for unit in units} & done_units(tables, recipe))
     print(f"{tables}: the rows of {done} of {len(units)} units of the recipe {recipe.name}")
     if failed:

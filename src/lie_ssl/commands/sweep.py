@@ -11,14 +11,12 @@ from typing import Annotated
 import tyro
 
 from lie_ssl.commands.bar import Bar
-from lie_ssl.commands.parsing import Jobs, call
+from lie_ssl.commands.parsing import Jobs, call, check_jobs
 from lie_ssl.errors import UserError
-from lie_ssl.frames import FrameSet
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.sweep import BEST, TABLE
 from lie_ssl.protocol.sweep import sweep as run
 from lie_ssl.recipes.sweeps import SWEEPS, sweep_recipe
-from lie_ssl.training.capacity import jobs_at_once
 from lie_ssl.training.config import PretrainConfig, import_paths
 
 FILTER = (
@@ -64,6 +62,7 @@ def sweep(arguments: list[str]) -> None:
                 first epoch; 0 for no such filter. The paper's '60 % smaller or equal' can mean 0.6 or 0.4. In the grids
                 of SimCLR the Lie term has SimCLR's own temperature, for at 1 the loss cannot fall below about 0.81.
         """
+        check_jobs(jobs)
         if not config.data:
             raise UserError("say which data set to learn from: --data FOLDER (make one with `lie-ssl data make small`)")
         if not ratio >= 0:
@@ -73,10 +72,8 @@ def sweep(arguments: list[str]) -> None:
                 raise UserError(f"the grid {name} varies {path} itself; leave that flag out")
         if ratio:
             print(f"{FILTER}; here it is {config.objective.temperature:g}", flush=True)
-        chosen = replace(grid, base=config, probe=probe, ratio=ratio)
-        at_once = jobs_at_once(jobs, [trial.config for trial in chosen.trials()], FrameSet(config.data))
         with Bar() as bar:
-            run(chosen, out, at_once, bar)
+            run(replace(grid, base=config, probe=probe, ratio=ratio), out, jobs, bar)
         again = " ".join([f"lie-ssl pretrain --config {out / BEST}", *(f"--trust {n}" for n in import_paths(config))])
         print(f"wrote {out / TABLE} and {out / BEST}; train it again with `{again}`")
 

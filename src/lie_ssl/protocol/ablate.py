@@ -22,6 +22,7 @@ from lie_ssl.protocol.unit import EVALUATION, Pace, run_unit_file, unit_digest, 
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.locks import folder_lock
 from lie_ssl.storage.tables import read_table, sorted_places, write_table
+from lie_ssl.training.capacity import jobs_at_once
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.jobs import Job, run_jobs
 from lie_ssl.training.progress import JobsReporter, ProgressReporter
@@ -50,12 +51,12 @@ class Variant:
 
 def ablate(
     full: PretrainConfig, changes: Mapping[str, Change], seeds: Sequence[int], evaluation: EvaluateConfig,
-    out: Path, reporter: JobsReporter, jobs: int = 1,
+    out: Path, reporter: JobsReporter, jobs: int | None = 1,
 ) -> pd.DataFrame:  # fmt: skip
     """Trains and evaluates the full model and every variant with every seed; gives the table that is written.
 
-    `jobs` of them run at a time. What is done is skipped. A variant that cannot be made or trained is named with its
-    reason, and the rest go on.
+    `jobs` of them run at a time; None is for as many as there are cores and as fit into memory. What is done is
+    skipped. A variant that cannot be made or trained is named with its reason, and the rest go on.
     """
     if evaluation.options != (1,):
         raise UserError(f"an ablation is evaluated with Option 1 only, but options are {evaluation.options}")
@@ -66,7 +67,7 @@ def ablate(
 
 
 def _ablate(
-    variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, reporter: JobsReporter, jobs: int
+    variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, reporter: JobsReporter, jobs: int | None
 ) -> pd.DataFrame:
     sources = _sources(out, variants)
     accuracy, operator = ([read_table(out / name)] if sources else [] for name in (TABLE, OPERATOR))
@@ -152,7 +153,7 @@ def _sources(out: Path, variants: Sequence[Variant]) -> dict[str, str]:
 
 def _results(
     todo: Sequence[Variant], variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path,
-    reporter: JobsReporter, jobs: int,
+    reporter: JobsReporter, jobs: int | None,
 ) -> Generator[tuple[Variant, Results | str]]:  # fmt: skip
     """Variants with their results, or the reason why they have none, as they end.
 
@@ -173,7 +174,8 @@ def _results(
             reporter.say(f"training and evaluating {folders[key]}")
             yield unit_job(key, trained.config, evaluation, folders[key], out)
 
-    with closing(run_jobs(started(), run_unit_file, max(1, min(jobs, len(runs))), reporter)) as outcomes:
+    at_once = jobs_at_once(jobs, [trained.config for trained in runs.values()])
+    with closing(run_jobs(started(), run_unit_file, at_once, reporter)) as outcomes:
         for outcome in outcomes:
             key = outcome.job.name
             results: Results | str = outcome.error or read_results(folders[key] / EVALUATION)[0]

@@ -26,6 +26,7 @@ from lie_ssl.storage.hashes import digest
 from lie_ssl.storage.locks import patient_lock, try_lock
 from lie_ssl.storage.paths import inside
 from lie_ssl.storage.tables import read_table, sorted_places, write_table
+from lie_ssl.training.capacity import jobs_at_once
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.jobs import Job, Outcome, run_jobs
 from lie_ssl.training.pretrain import pretrain
@@ -84,10 +85,12 @@ def chosen_units(recipe: Recipe, only: Sequence[str]) -> list[Unit]:
 
 
 def run_units(
-    recipe: Recipe, units: Sequence[Unit], data: Path, work: Path, out: Path, reporter: JobsReporter, jobs: int = 1
-) -> list[str]:
-    """Runs what is left to run, `jobs` units at a time, and gives the names of the units that failed; the rest go on.
+    recipe: Recipe, units: Sequence[Unit], data: Path, work: Path, out: Path, reporter: JobsReporter,
+    jobs: int | None = 1,
+) -> list[str]:  # fmt: skip
+    """Runs what is left to run, and gives the names of the units that failed; the rest go on.
 
+    `jobs` units run at a time; None is for as many as there are cores and as fit into memory.
     What another process is at is looked at again in the end, for that process may have been killed.
     """
     (out / CARDS).mkdir(parents=True, exist_ok=True)
@@ -101,7 +104,8 @@ def run_units(
     before = len(todo) + 1
     while 0 < len(todo) < before:  # until all that is left is at work elsewhere
         before, queue = len(todo), Queue(recipe, data, work, out, reporter, len(todo))
-        outcomes = run_jobs(queue.jobs(todo), run_unit_file, min(jobs, len(todo)), reporter)
+        at_once = jobs_at_once(jobs, [unit.pretraining for unit in todo], data)
+        outcomes = run_jobs(queue.jobs(todo), run_unit_file, at_once, reporter)
         with closing(queue), closing(outcomes):
             failed += [outcome.job.name for outcome in outcomes if not queue.collect(outcome)]
         todo = queue.left

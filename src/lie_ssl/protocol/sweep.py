@@ -25,6 +25,7 @@ from lie_ssl.serialization import to_plain
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.locks import folder_lock
 from lie_ssl.storage.tables import write_table
+from lie_ssl.training.capacity import jobs_at_once
 from lie_ssl.training.config import LogConfig, PretrainConfig, import_paths
 from lie_ssl.training.folder import check_run, read_run_card
 from lie_ssl.training.jobs import run_jobs
@@ -84,7 +85,7 @@ class Ended:
     worked: bool = True  # False if there was nothing left to do
 
 
-def run_trials(trials: Sequence[Trial], out: Path, jobs: int, reporter: JobsReporter) -> Generator[Ended]:
+def run_trials(trials: Sequence[Trial], out: Path, jobs: int | None, reporter: JobsReporter) -> Generator[Ended]:
     """Runs `jobs` trials at a time, and gives each as it ends; finished ones come first, killed ones are resumed."""
     runs = {trial.name: out / "runs" / trial.name for trial in trials}
     waiting: dict[str, Trial] = {}
@@ -98,13 +99,17 @@ def run_trials(trials: Sequence[Trial], out: Path, jobs: int, reporter: JobsRepo
         else:
             waiting[trial.name] = trial
     started = (unit_job(name, trial.config, None, runs[name], out) for name, trial in waiting.items())
-    with closing(run_jobs(started, run_unit_file, max(1, min(jobs, len(waiting))), reporter)) as outcomes:
+    at_once = jobs_at_once(jobs, [trial.config for trial in waiting.values()])
+    with closing(run_jobs(started, run_unit_file, at_once, reporter)) as outcomes:
         for outcome in outcomes:
             yield Ended(waiting[outcome.job.name], runs[outcome.job.name], outcome.error)
 
 
-def sweep(grid: Grid, out: Path, jobs: int, reporter: JobsReporter) -> pd.DataFrame:
-    """Runs what is left to run, and gives the table of all trials; a trial that fails is noted, and the rest go on."""
+def sweep(grid: Grid, out: Path, jobs: int | None, reporter: JobsReporter) -> pd.DataFrame:
+    """Runs what is left to run, and gives the table of all trials; a trial that fails is noted, and the rest go on.
+
+    `jobs` of them run at a time; None is for as many as there are cores and as fit into memory.
+    """
     trials = grid.trials()
     if not trials:
         raise UserError("none of the grid's combinations learns anything, so that there is nothing to run")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, suppress
 from functools import cache
+from pathlib import Path
 
 import torch
 
-from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.methods.encoders import Encoder, EncoderConfig
 from lie_ssl.methods.features import BATCH
@@ -21,23 +21,20 @@ BASE_MEMORY = 1e9  # bytes of a process with torch and a small model
 BYTES_A_WEIGHT = 20  # the weight, its gradient, the two running means of AdamW, and heads beside the encoder
 
 
-def jobs_at_once(asked: int | None, configs: Iterable[PretrainConfig], frames: FrameSet) -> int:
+def jobs_at_once(asked: int | None, runs: Sequence[PretrainConfig], data: Path | str = "") -> int:
     """How many runs to do at the same time.
 
     Args:
-        asked: What the user wants; None for as many as there are cores and as fit into memory, and one on a GPU.
-        configs: The runs.
-        frames: Their data set.
+        asked: What the user wants; None for as many as there are cores and as fit into memory, or one on a GPU.
+        runs: Their configs.
+        data: Folder of their data set; empty for the one that their configs name.
     """
-    if asked is not None:
-        if asked < 1:
-            raise UserError(f"jobs is {asked}, but at least one must run at a time")
-        return asked
-    runs = list(configs)
-    if any(on_gpu(config) for config in runs):
-        return 1
-    needed = max((expected_memory(config, frames) for config in runs), default=BASE_MEMORY)
-    return max(1, min(core_budget(), len(runs), int(available_memory() / needed)))
+    most = asked or core_budget()
+    if min(most, len(runs)) > 1 and asked is None:
+        frames = FrameSet(data or runs[0].data)
+        needed = max(expected_memory(config, frames) for config in runs)
+        most = 1 if any(map(on_gpu, runs)) else min(most, int(available_memory() / needed))
+    return max(1, min(most, len(runs)))
 
 
 def on_gpu(config: PretrainConfig) -> bool:
@@ -58,18 +55,25 @@ def run_threads(config: PretrainConfig, frames: FrameSet) -> AbstractContextMana
     if not is_automatic():
         return one_thread(False)
     size = _size(config.encoder, frames.size, frames.channels)
-    return one_thread(size is not None and is_small(size.layer_products(config.optim.batch)))
+    return _threads(size, config.optim.batch)
 
 
 def encoder_threads(encoder: Encoder) -> AbstractContextManager[None]:
     """One thread for the evaluation of an encoder with small layers."""
-    return one_thread(is_automatic() and is_small(size_of(encoder).layer_products(BATCH)))
+    if not is_automatic():
+        return one_thread(False)
+    with suppress(Exception):  # whatever a user's own code may raise when it is measured
+        return _threads(size_of(encoder), BATCH)
+    return one_thread(False)
+
+
+def _threads(size: EncoderSize | None, batch: int) -> AbstractContextManager[None]:
+    return one_thread(size is not None and is_small(size.layer_products(batch)))
 
 
 @cache
 def _size(config: EncoderConfig, image_size: int, channels: int) -> EncoderSize | None:
     """None for an encoder that cannot be built without memory, or not at all; then its run says why."""
-    try:
+    with suppress(Exception):  # whatever a user's own code may raise
         return expected_size(config, image_size, channels)
-    except Exception:  # whatever a user's own code may raise
-        return None
+    return None
