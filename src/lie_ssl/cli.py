@@ -22,6 +22,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.extras import explained, needs, require
 from lie_ssl.storage.limits import LEAST, available_memory
 from lie_ssl.storage.paths import shown
+from lie_ssl.threads import prepare_environment
 
 TERMINATED = 128 + signal.SIGTERM
 GOES_ON = "what can be resumed goes on with the same command"
@@ -71,6 +72,8 @@ WITH_WORDS = {
     ("data", "make", "demo"), ("data", "make", "small"), ("data", "make", "paper"), ("pretrain",), ("evaluate",),
     ("ablate",), ("sweep",), ("transfer",),
 }  # fmt: skip
+# What other commands start, and nobody types.
+HIDDEN: dict[tuple[str, ...], tuple[str, str, str]] = {("job",): ("job", "job", "one of several units side by side")}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -78,6 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal without UTF-8 shows a ? for what it does not have
             stream.reconfigure(errors="replace" if stream is sys.stdout else "backslashreplace")
+    if arguments is None:  # typed, and so before anything has imported torch
+        prepare_environment()
     try:
         with terminated_by_exception():
             run(list(sys.argv[1:] if arguments is None else arguments))
@@ -143,8 +148,8 @@ def terminated_by_exception() -> Iterator[None]:
 
 
 def run(arguments: list[str]) -> None:
-    words: tuple[str, ...] = ()
-    while words not in COMMANDS:
+    words: tuple[str, ...] = tuple(arguments[:1]) if tuple(arguments[:1]) in HIDDEN else ()
+    while words not in COMMANDS | HIDDEN:
         branches = _branches(words)
         rest = arguments[len(words) :]
         if words == () and rest[:1] == ["--version"]:
@@ -167,7 +172,7 @@ def run(arguments: list[str]) -> None:
 
 
 def _load(words: tuple[str, ...]) -> Callable[..., None]:
-    module, function, _ = COMMANDS[words]
+    module, function, _ = (COMMANDS | HIDDEN)[words]
     loaded: Callable[..., None] = getattr(import_module(f"lie_ssl.commands.{module}"), function)
     return loaded
 

@@ -14,7 +14,7 @@ import pytest
 from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, make_frames
-from lie_ssl.protocol import grid
+from lie_ssl.protocol import unit as units_module
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.grid import Recipe, Unit, chosen_units, done_units
@@ -105,7 +105,7 @@ def test_a_card_again(tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixt
         capsys, "reproduce", str(run), "--data", str(other.folder)
     )
     assert "choose another --out" in refusal(capsys, "reproduce", str(run), "--out", str(run))
-    assert "--only and --work are for recipes" in refusal(capsys, "reproduce", str(run), "--only", "mae")
+    assert "--only, --work and --jobs are for recipes" in refusal(capsys, "reproduce", str(run), "--only", "mae")
     assert "tolerance is -1" in refusal(capsys, "reproduce", str(run), "--tolerance", "-1")
     (evaluation / "card.json").write_text(json.dumps(card | {"run": None, "pretraining": None}))
     assert "an encoder without a run" in refusal(capsys, "reproduce", str(evaluation))
@@ -183,15 +183,15 @@ def test_a_recipe_is_killed_and_gone_on_with(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(GRIDS, "tiny", tiny_recipe)
-    command = ["reproduce", "tiny", "--data", str(tiny.folder)]
-    whole = grid.train_and_evaluate
+    command = ["reproduce", "tiny", "--data", str(tiny.folder), "--jobs", "1"]
+    whole = units_module.train_and_evaluate
 
     def killed(config: Any, evaluation: Any, run: Path, reporter: Any) -> Any:
         if "literal" in run.name:
             raise KeyboardInterrupt
         return whole(config, evaluation, run, reporter)
 
-    monkeypatch.setattr(grid, "train_and_evaluate", killed)
+    monkeypatch.setattr(units_module, "train_and_evaluate", killed)
     with pytest.raises(SystemExit) as stop:
         main(command)
     assert stop.value.code == 130
@@ -200,7 +200,7 @@ def test_a_recipe_is_killed_and_gone_on_with(
     before = pd.read_csv(out / "accuracy.csv")
     capsys.readouterr()
 
-    monkeypatch.setattr(grid, "train_and_evaluate", whole)
+    monkeypatch.setattr(units_module, "train_and_evaluate", whole)
     with pytest.raises(SystemExit) as stop:
         main(command)
     assert stop.value.code == 2
@@ -220,7 +220,7 @@ def test_a_recipe_is_killed_and_gone_on_with(
     for name in ("equivariance", "curve", "trials"):
         assert set(pd.read_csv(out / f"{name}.csv")["arm"]) == {"alone", "literal"}
 
-    monkeypatch.setattr(grid, "train_and_evaluate", None)  # any call would fail
+    monkeypatch.setattr(units_module, "train_and_evaluate", None)  # any call would fail
     main([*command, "--only", "mae"])
     assert "2 of 2 units are done already" in capsys.readouterr().out
     assert "has no 'simclrr'; did you mean 'simclr'?" in refusal(capsys, "reproduce", *command[1:], "--only", "simclrr")

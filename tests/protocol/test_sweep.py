@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,19 +17,19 @@ import pytest
 from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler
+from lie_ssl.protocol import sweep as sweep_module
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.results import evaluate_run
 from lie_ssl.protocol.selection import choose_trial, lie_ratio, validation_accuracy
 from lie_ssl.protocol.settings import Settings
-from lie_ssl.protocol.sweep import Grid, epoch_steps
+from lie_ssl.protocol.sweep import Grid, epoch_steps, run_trials
 from lie_ssl.protocol.unit import Pace, duration
 from lie_ssl.recipes.sweeps import SWEEPS, sweep_recipe
-from lie_ssl.training import sweep as trials_module
 from lie_ssl.training.config import load_config
 from lie_ssl.training.pretrain import pretrain
-from lie_ssl.training.sweep import Trial, changed, combinations, run_trials
+from lie_ssl.training.sweep import Trial, changed, combinations
 from tests.training.tiny_runs import ENVIRONMENT, LIE_SSL, Notes, StopError, few_pairs, tiny_run
 
 
@@ -173,7 +170,7 @@ def test_a_sweep_with_a_killed_and_a_failing_trial(
     said = capsys.readouterr().out
     assert "here it is 0.1" in said
     assert "can mean 0.6 or 0.4" in said
-    assert "going on at step 2" in (out / "logs" / f"{good.name}.out").read_text()
+    assert "going on at step 2" in (out / "jobs" / f"{good.name}.out").read_text()
     found = pd.read_csv(out / "sweep.csv").set_index("trial")
     assert list(found.columns) == ["lr", "validation", "lie_ratio", "passed", "seconds", "status"]
     bad = found.loc["lr_1e+30"]
@@ -188,7 +185,7 @@ def test_a_sweep_with_a_killed_and_a_failing_trial(
 
     # Again, with a filter that lets it pass: nothing is trained, and the choice is made anew.
     values["optim.lr"] = (1e-3,)
-    monkeypatch.setattr(trials_module, "start", None)
+    monkeypatch.setattr(sweep_module, "unit_job", None)  # any call would fail
     main([*command, "--ratio", "2"])
     again = pd.read_csv(out / "sweep.csv").set_index("trial")
     assert again.loc[good.name, "validation"] == found.loc[good.name, "validation"]
@@ -200,61 +197,8 @@ def test_a_sweep_with_a_killed_and_a_failing_trial(
     strange.mkdir()
     (strange / "notes.txt").write_text("mine")
     trial = Trial("lr_0.5", {"lr": 0.5}, changed(base, "optim.lr", 0.5))
-    (outcome,) = run_trials([trial], out, 1)
+    (outcome,) = run_trials([trial], out, 1, Notes())
     assert "holds other files (notes.txt)" in outcome.error
-
-
-class Sleeper:
-    """A trial's process that does nothing for long."""
-
-    def __init__(self) -> None:
-        self.started: list[subprocess.Popen[bytes]] = []
-
-    def __call__(self, trial: Trial, out: Path, jobs: int) -> subprocess.Popen[bytes]:
-        self.started.append(subprocess.Popen(["sleep", "60"]))
-        return self.started[-1]
-
-
-@pytest.fixture
-def sleeper(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sleeper]:
-    sleeper = Sleeper()
-    monkeypatch.setattr(trials_module, "start", sleeper)
-    yield sleeper
-    for process in sleeper.started:
-        process.kill()
-        process.wait()
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
-def test_the_end_of_a_sweep_is_that_of_its_processes(
-    tiny: FrameSet, tmp_path: Path, sleeper: Sleeper, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
-) -> None:
-    trials = [Trial(str(i), {}, tiny_run(tiny, seed=i)) for i in range(3)]
-
-    def end(seconds: float) -> None:
-        if error is SystemExit:
-            os.kill(os.getpid(), signal.SIGTERM)
-        raise error
-
-    monkeypatch.setattr(time, "sleep", end)
-    with pytest.raises(error), closing(run_trials(trials, tmp_path, 2)) as outcomes:
-        next(outcomes)
-    assert len(sleeper.started) == 2  # as many as may run at a time
-    assert all(process.poll() == -signal.SIGTERM for process in sleeper.started)
-
-
-def test_a_trial_that_is_shot_is_named(tiny: FrameSet, tmp_path: Path, sleeper: Sleeper) -> None:
-    outcomes = run_trials([Trial("a", {}, tiny_run(tiny))], tmp_path, 1)
-    sleep = time.sleep
-
-    def shoot(seconds: float) -> None:
-        sleeper.started[0].kill()
-        sleep(seconds)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(time, "sleep", shoot)
-        (outcome,) = outcomes
-    assert "ended by the signal SIGKILL" in outcome.error
 
 
 @pytest.mark.parametrize(

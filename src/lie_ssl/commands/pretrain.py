@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated
 
 import tyro
 
+from lie_ssl.commands.bar import Bar
 from lie_ssl.commands.parsing import call, popped
 from lie_ssl.errors import UserError
 from lie_ssl.methods.registry import METHODS
 from lie_ssl.objectives.registry import OBJECTIVES, objective_type
 from lie_ssl.recipes.pretrain import PRETRAIN_RECIPES, pretrain_recipe
-from lie_ssl.storage.paths import shown
 from lie_ssl.training.config import PretrainConfig, import_paths, load_config
 
 
@@ -72,52 +71,6 @@ def run(config: PretrainConfig, out: Path) -> None:
         trust = f", trust={list(import_paths(config))}" if import_paths(config) else ""
         what = "encoder and operator" if objective_type(config.objective.name).has_mover else "encoder"
         bar.say(f"{folder}: the run is complete; `lie_ssl.load({str(folder)!r}{trust})` gives its {what}")
-
-
-class Bar:
-    """Progress in the terminal: steps, steps a second, time left, loss. Checks are printed above it."""
-
-    def __init__(self, shown: bool = True) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(), TextColumn("{task.fields[loss]}"),
-        )  # fmt: skip
-        self._shown = shown
-        self._bar = Progress(*columns, console=Console(file=sys.stdout))
-        self._task = self._bar.add_task("training", total=None, rate="", loss="")
-
-    def __enter__(self) -> Bar:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar.live.is_started:
-            self._bar.stop()
-
-    def step(self, done: int, total: int, loss: float) -> None:
-        if not self._shown:
-            return
-        if not self._bar.live.is_started or self._bar.tasks[0].description != "training":
-            self._bar.reset(self._task, total=total, completed=done, description="training")
-            self._bar.start()
-        speed = self._bar.tasks[0].speed
-        rate = f"{speed:.1f} steps/s" if speed else ""
-        self._bar.update(self._task, completed=done, total=total, rate=rate, loss=f"loss {loss:.4g}")
-
-    def busy(self, what: str) -> None:
-        """A bar that moves without saying how far it is."""
-        if self._shown:
-            self._bar.reset(self._task, description=what, rate="", loss="")
-            self._bar.tasks[0].total = None  # which reset would take for "as before"
-            self._bar.start()
-
-    def say(self, text: str) -> None:
-        if self._shown:
-            self._bar.console.print(shown(text), highlight=False, soft_wrap=True, markup=False)
 
 
 def pop_flag(arguments: list[str], flag: str, default: str) -> tuple[str, list[str]]:

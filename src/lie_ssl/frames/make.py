@@ -9,7 +9,6 @@ A script that calls :func:`make_frames` with more than one worker needs the usua
 from __future__ import annotations
 
 import math
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +24,7 @@ from lie_ssl.frames.shards import Shard
 from lie_ssl.render.view import RenderSettings
 from lie_ssl.storage.hashes import file_hash
 from lie_ssl.storage.limits import check_memory, gigabytes
+from lie_ssl.threads import usable_cores
 
 Progress = Callable[[int, int], None]  # frames done, frames in all
 BYTES_A_FRAME = 200  # of the index while it is made
@@ -62,7 +62,7 @@ def make_frames(
         if finished:
             return FrameSet(folder)
         _check_disk(folder, config, plan.n_frames)
-        hashes = _draw_all(plan, config, folder, workers or os.cpu_count() or 1, progress)
+        hashes = _draw_all(plan, config, folder, workers or usable_cores(), progress)
         finish(
             folder,
             recipe=recipe,

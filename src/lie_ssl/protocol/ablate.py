@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,13 +17,16 @@ import pandas as pd
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
+from lie_ssl.protocol.results import read_results
 from lie_ssl.protocol.schema import ABLATED, ABLATION, ABLATION_EQUIVARIANCE, read_table
-from lie_ssl.protocol.unit import Pace, train_and_evaluate, unit_digests
+from lie_ssl.protocol.unit import EVALUATION, Pace, run_unit_file, unit_digests, unit_job
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.locks import folder_lock
-from lie_ssl.storage.tables import write_table
+from lie_ssl.storage.tables import sorted_places, write_table
+from lie_ssl.training.capacity import jobs_at_once
 from lie_ssl.training.config import PretrainConfig
-from lie_ssl.training.progress import ProgressReporter
+from lie_ssl.training.jobs import Job, run_jobs
+from lie_ssl.training.progress import JobsReporter, ProgressReporter
 
 Change = Callable[[PretrainConfig], PretrainConfig]
 
@@ -46,46 +50,53 @@ class Variant:
 
 def ablate(
     full: PretrainConfig, changes: Mapping[str, Change], seeds: Sequence[int], evaluation: EvaluateConfig,
-    out: Path, reporter: ProgressReporter,
+    out: Path, reporter: JobsReporter, jobs: int | None = 1,
 ) -> pd.DataFrame:  # fmt: skip
     """Trains and evaluates the full model and every variant with every seed; gives the table that is written.
 
-    What is done is skipped. A variant that cannot be made or trained is named with its reason, and the rest go on.
+    `jobs` of them run at a time; None is for as many as there are cores and as fit into memory. What is done is
+    skipped. A variant that cannot be made or trained is named with its reason, and the rest go on.
     """
     if evaluation.options != (1,):
         raise UserError(f"an ablation is evaluated with Option 1 only, but options are {evaluation.options}")
     variants = list(_variants(full, changes, seeds, evaluation, reporter))
     out.mkdir(parents=True, exist_ok=True)
     with folder_lock(out):
-        return _ablate(variants, evaluation, out, reporter)
+        return _ablate(variants, evaluation, out, reporter, jobs)
 
 
 def _ablate(
-    variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, reporter: ProgressReporter
+    variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, reporter: JobsReporter, jobs: int | None
 ) -> pd.DataFrame:
     sources = _sources(out, variants)
     accuracy, operator = ([read_table(out / name)] if sources else [] for name in (TABLE, OPERATOR))
     todo = [v for v in variants if v.key not in sources]
     if len(todo) < len(variants):
         reporter.say(f"{len(variants) - len(todo)} of {len(variants)} are done already")
-    pace = Pace(len(todo))
-    for variant in todo:
-        try:
-            results = _results(variant, variants, evaluation, out, reporter)
-        except (UserError, ValueError) as error:
-            if variant.name == FULL:
-                raise UserError(f"the full model cannot run, so that nothing can be compared: {error}") from error
-            reporter.say(f"{variant.key} cannot run: {error}; {pace.step()}")
-            continue
-        rows = results.accuracy.assign(ablation=variant.name, drop=0.0)[ABLATION.names]
-        accuracy = [with_drops(pd.concat([*accuracy, rows], ignore_index=True))]
-        operator = [_operators([*operator, results.equivariance.assign(ablation=variant.name)])]
-        write_table(out / TABLE, accuracy[0])
-        write_table(out / OPERATOR, operator[0])
-        sources[variant.key] = variant.digests[0]
-        write_whole(out / SOURCES, [json.dumps(sources, indent=1).encode()])
-        reporter.say(f"{variant.key} is done: {pace.step()}")
+    pace, order = Pace(len(todo)), [v.key for v in variants]
+    with closing(_results(todo, variants, evaluation, out, reporter, jobs)) as ended:
+        for variant, results in ended:
+            if isinstance(results, str):
+                if variant.name == FULL:
+                    raise UserError(f"the full model cannot run, so that nothing can be compared: {results}")
+                reporter.say(f"{variant.key} cannot run: {results}; {pace.step()}")
+                continue
+            rows = results.accuracy.assign(ablation=variant.name, drop=0.0)[ABLATION.names]
+            accuracy = [_ordered(with_drops(pd.concat([*accuracy, rows], ignore_index=True)), order)]
+            rows = results.equivariance.assign(ablation=variant.name)
+            operator = [_ordered(_operators([*operator, rows]), order)]
+            write_table(out / TABLE, accuracy[0])
+            write_table(out / OPERATOR, operator[0])
+            sources[variant.key] = variant.digests[0]
+            write_whole(out / SOURCES, [json.dumps(sources, indent=1).encode()])
+            reporter.say(f"{variant.key} is done: {pace.step()}")
     return accuracy[0]
+
+
+def _ordered(table: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
+    """Rows in the order of the variants' keys, whichever ended first."""
+    keys = [f"{name}/{seed}" for name, seed in zip(table["ablation"], table["seed"], strict=True)]
+    return table.iloc[sorted_places(keys, order)]
 
 
 def with_drops(table: pd.DataFrame) -> pd.DataFrame:
@@ -140,12 +151,31 @@ def _sources(out: Path, variants: Sequence[Variant]) -> dict[str, str]:
 
 
 def _results(
-    variant: Variant, variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, reporter: ProgressReporter
-) -> Results:
-    """Those of the full model where the variant changes nothing, as with the algebra that it has already."""
-    full = next(v for v in variants if v.name == FULL and v.config.seed == variant.config.seed)
-    if replace(full.config, variant=variant.config.variant) == variant.config:
-        variant = full
-    run = out / "runs" / f"{variant.name}_{variant.config.seed}"
-    reporter.say(f"training and evaluating {run}")
-    return train_and_evaluate(variant.config, evaluation, run, reporter)
+    todo: Sequence[Variant], variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path,
+    reporter: JobsReporter, jobs: int | None,
+) -> Generator[tuple[Variant, Results | str]]:  # fmt: skip
+    """Variants with their results, or the reason why they have none, as they end.
+
+    Where a variant changes nothing, as with the algebra that the model has already, it has the results of the full
+    model.
+    """
+    runs: dict[str, Variant] = {}
+    sharing: dict[str, list[Variant]] = {}
+    for variant in todo:
+        full = next(v for v in variants if v.name == FULL and v.config.seed == variant.config.seed)
+        trained = full if replace(full.config, variant=variant.config.variant) == variant.config else variant
+        runs[trained.key] = trained
+        sharing.setdefault(trained.key, []).append(variant)
+    folders = {key: out / "runs" / f"{v.name}_{v.config.seed}" for key, v in runs.items()}
+
+    def started() -> Iterator[Job]:
+        for key, trained in runs.items():
+            reporter.say(f"training and evaluating {folders[key]}")
+            yield unit_job(key, trained.config, evaluation, folders[key], out)
+
+    at_once = jobs_at_once(jobs, [trained.config for trained in runs.values()])
+    with closing(run_jobs(started(), run_unit_file, at_once, reporter)) as outcomes:
+        for outcome in outcomes:
+            key = outcome.job.name
+            results: Results | str = outcome.error or read_results(folders[key] / EVALUATION)[0]
+            yield from ((variant, results) for variant in sharing[key])

@@ -5,8 +5,7 @@ Shape letters: N frames, B batch, M embedding, C classes, G trials (one for each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -17,11 +16,11 @@ from lie_ssl.errors import UserError
 from lie_ssl.methods.draws import derive_seed
 from lie_ssl.serialization import check_numbers
 from lie_ssl.storage.limits import check_steps
+from lie_ssl.threads import is_small, one_thread
 from lie_ssl.training.schedule import half_cosine
 
 OptimiserName = Literal["adamw", "sgd"]
 MOST_BATCH = 1_000_000
-SMALL = 100_000_000  # multiplications of a step
 Neighbours = Callable[[Tensor, torch.Generator], list[Tensor]]
 
 
@@ -102,7 +101,7 @@ class Probe:
         generator = torch.Generator().manual_seed(derive_seed(seed, "probe"))
         step = _Step(self.config, self.weight, self.bias)
         share = self.config.batch // len(groups)
-        with _threads_for(self.config.batch * self.weight.numel()):
+        with one_thread(is_small(self.config.batch * self.weight.numel())):
             for i in range(self.config.steps):
                 chosen = [(g, torch.randint(len(g[0]), (share,), generator=generator)) for g in groups]
                 z = torch.cat([g[0][rows] for g, rows in chosen])
@@ -162,18 +161,6 @@ class _Step:
             size = (v / (1 - 0.999 ** (i + 1))).sqrt_().add_(1e-8)
             p[self.adamw].addcdiv_(m[self.adamw] * rates[self.adamw], size, value=-1 / (1 - 0.9 ** (i + 1)))
             p[self.sgd].sub_(m[self.sgd] * rates[self.sgd])
-
-
-@contextmanager
-def _threads_for(products: int) -> Iterator[None]:
-    """One thread for small steps, in which several spend their time waiting for each other (ten times as long on a
-    busy machine)."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1 if products < SMALL else threads)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _run_of(names: list[OptimiserName], name: str) -> slice:

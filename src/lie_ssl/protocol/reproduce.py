@@ -17,6 +17,7 @@ from lie_ssl.protocol.results import evaluate_run, read_card, read_results
 from lie_ssl.protocol.schema import ACCURACY, read_table
 from lie_ssl.protocol.unit import EVALUATION
 from lie_ssl.serialization import from_plain
+from lie_ssl.training.capacity import run_threads
 from lie_ssl.training.config import read_config
 from lie_ssl.training.folder import machine, versions
 from lie_ssl.training.pretrain import choose_device, pretrain
@@ -74,7 +75,9 @@ def reproduce_card(
     tested = test_data or folder
     check_data(folder, card["run"]["data"], "pretraining", "--data")
     check_data(tested, card["data"], "evaluation", "--test-data")
-    for line in changes(card, choose_device(config)):
+    with run_threads(config, FrameSet(folder)):
+        different = changes(card, choose_device(config))
+    for line in different:
         reporter.say(line)
     run = pretrain(replace(config, data=folder), out / "run", reporter)
     evaluate_run(run, settings, out / EVALUATION, tested, card["which"], say=reporter.say, trust=trust)

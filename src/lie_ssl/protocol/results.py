@@ -27,6 +27,7 @@ from lie_ssl.storage.limits import check_room
 from lie_ssl.storage.paths import check_link, check_name
 from lie_ssl.storage.tables import write_table
 from lie_ssl.storage.trust import is_import_path
+from lie_ssl.training.capacity import encoder_threads
 from lie_ssl.training.coordinates import COORDINATES, read_coordinates
 from lie_ssl.training.folder import check_run_card, machine, versions
 from lie_ssl.training.loading import Loaded, Which, load
@@ -97,13 +98,15 @@ def _evaluate(
     check_out(out)
     check_room()
     begin = time.perf_counter()
-    results = Evaluation(subject, frames, config, Features(encoder, frames, kept), say).run()
+    with encoder_threads(encoder):
+        results = Evaluation(subject, frames, config, Features(encoder, frames, kept), say).run()
+        here = machine("cpu", 1)
     card = {
         "format": FORMAT,
         "kind": "evaluation",
         "method": subject.method, "arm": subject.arm, "seed": subject.seed, "config": to_plain(config), **about,
         "data": {k: frames.card[k] for k in ("card_hash", "config_hash", "recipe", "source", "counts")},
-        "encoder_hash": encoder_hash(encoder), "versions": versions(), "machine": machine("cpu", 1),
+        "encoder_hash": encoder_hash(encoder), "versions": versions(), "machine": here,
         "seconds": round(time.perf_counter() - begin, 1),
     }  # fmt: skip
     write_results(out, results, card)

@@ -30,6 +30,7 @@ from lie_ssl.protocol.settings import TrainingRows
 from lie_ssl.protocol.studies import PhotoTransfer
 from lie_ssl.serialization import to_plain
 from lie_ssl.storage.hashes import digest
+from lie_ssl.training.capacity import encoder_threads
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.loading import load
 
@@ -68,7 +69,8 @@ def transfer_run(
     pictures = PhotoSet(photos, encoder.image_size, encoder.channels)
     for words in pictures.dropped:
         say(f"left out: {words}")
-    scores, rate = transfer(encoder, pictures, config, run_config.seed, say)
+    with encoder_threads(encoder):
+        scores, rate = transfer(encoder, pictures, config, run_config.seed, say)
     tested = len(pictures.rows(tested_part(pictures)))
     rows = [
         {**keys, "test": test, "top1": 100 * score, "rate": rate, "frames": tested, "settings": known[0]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -68,3 +68,17 @@ def read_table(path: Path, words: Collection[str] = ()) -> pd.DataFrame:
         if name in table:
             table[name] = [renamed.get(cell, cell) for cell in table[name]]
     return table
+
+
+def sorted_places(keys: Sequence[Hashable], order: Sequence[Hashable]) -> list[int]:
+    """Places of rows, such that those whose keys are in `order` come in this order; all others stay where they are.
+
+    A table to which several processes add their rows as they end is then always the same.
+
+    >>> sorted_places(["c", "?", "a", "a"], ["a", "b", "c"])
+    [2, 1, 3, 0]
+    """
+    ranks = {key: rank for rank, key in enumerate(order)}
+    known = [place for place, key in enumerate(keys) if key in ranks]
+    ordered = iter(sorted(known, key=lambda place: ranks[keys[place]]))
+    return [next(ordered) if key in ranks else place for place, key in enumerate(keys)]
