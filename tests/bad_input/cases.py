@@ -353,7 +353,7 @@ MODELS = [
     Case("finetuning for an age", evaluate(lambda w: w.run, "--finetune.steps", "1000000000000"), "years"),
     Case("more than all", evaluate(lambda w: w.run, "--proportions", "2"), "at most at 1"),
     Case("no such option", evaluate(lambda w: w.run, "--options", "3"), "1 and 2"),
-    Case("a limit below nothing", evaluate(lambda w: w.run, "--limit", "-1"), "0 or more"),
+    Case("a limit below nothing", evaluate(lambda w: w.run, "--limit", "-1"), "1 or more"),
     Case("export of code", lambda w: ["export", w.copy_of_run(encoder__name=EVIL), "--out", w.tmp / "m.safetensors"], EVIL),
     Case("another ending", lambda w: ["export", w.run, "--out", w.tmp / "m.onnx"], ".safetensors"),
     Case("there already", lambda w: ["export", w.run, "--out", w.file("m.safetensors")], "there already"),

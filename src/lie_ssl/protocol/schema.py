@@ -126,12 +126,14 @@ def _check_cells(cells: pd.Series, column: Column, path: Path) -> None:
         for word in cells.unique():
             if not isinstance(word, str) or has_controls(word) or not (column.chosen or PLAIN_WORD.match(word)):
                 raise UserError(f"{path} has {word!r} in the column {column.name}, which is no name")
-    elif column.key and not np.isfinite(pd.to_numeric(cells, errors="coerce")).all():
-        raise UserError(f"{path} has no number in the column {column.name} of some row; evaluate again")
-    elif not pd.api.types.is_numeric_dtype(cells):
-        numbers = pd.to_numeric(cells, errors="coerce")
-        row = int((numbers.isna() & cells.notna()).to_numpy().argmax())
+        return
+    numbers = pd.to_numeric(cells, errors="coerce")
+    wrong = (numbers.isna() & cells.notna()).to_numpy()
+    if wrong.any():
+        row = int(wrong.argmax())
         raise UserError(f"{path}, line {row + 2}: {cells.iloc[row]!r} in the column {column.name} is no number")
+    if column.key and not np.isfinite(numbers).all():
+        raise UserError(f"{path} has no number in the column {column.name} of some row; evaluate again")
 
 
 METHOD = Column("method", "method", str, key=True, chosen=True)
