@@ -27,6 +27,7 @@ Values = dict[str, Any]
 RENAMED_ARMS = {"base": "alone"}
 RENAMED_OPTIMISERS = {"adam": "adamw"}
 RENAMED_CELLS = {"arm": RENAMED_ARMS, "optimiser": RENAMED_OPTIMISERS}  # of tables, by column
+RENAMED_CALLBACKS = {"Keeper": "RunCallback"}
 RENAMED_MODULES = ("model.frames_loss.", "model.lie_loss.")
 # Settings that have become None, and what they were before.
 RUN_NONE: dict[str, Any] = {
@@ -213,7 +214,7 @@ def _saved(values: Values) -> Values:
 
 
 def _checkpoint(values: Values) -> Values:
-    """A checkpoint of a run: the objective's weights have another name."""
+    """A checkpoint of a run: the objective's weights and the callback have other names."""
 
     def renamed(key: str) -> str:
         for old in RENAMED_MODULES:
@@ -221,7 +222,9 @@ def _checkpoint(values: Values) -> Values:
                 return f"model.objective.loss.{key.removeprefix(old)}"
         return key
 
-    return values | {"state_dict": {renamed(key): value for key, value in values["state_dict"].items()}}
+    state = {renamed(key): value for key, value in values["state_dict"].items()}
+    callbacks = {RENAMED_CALLBACKS.get(key, key): value for key, value in values.get("callbacks", {}).items()}
+    return values | {"state_dict": state} | ({"callbacks": callbacks} if "callbacks" in values else {})
 
 
 def _replace(values: Values, path: str, before: Any, after: Any) -> None:
