@@ -43,7 +43,7 @@ def test_operator_on_a_plain_model() -> None:
 def test_your_photographs(tiny: FrameSet, tmp_path: Path, arm: str) -> None:
     from PIL import Image
 
-    from lie_ssl.training.pretrain import pretrain
+    from lie_ssl.training.run import pretrain
     from tests.training.tiny_runs import tiny_run
 
     run = pretrain(tiny_run(tiny, "mae", arm, optim__steps=1), tmp_path / "run")

@@ -28,7 +28,7 @@ from lie_ssl.serialization import to_plain
 from lie_ssl.training.checkpoints import read_checkpoint
 from lie_ssl.training.config import load_config, read_config
 from lie_ssl.training.folder import read_run_card
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 from tests.training.tiny_runs import few_pairs
 
 OLD = Path(__file__).parent / "fixtures" / "format_1"

@@ -15,7 +15,7 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.recipes.grids import GRIDS
 from lie_ssl.report.formats import to_markdown
 from lie_ssl.report.headline import headline_tables
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 from tests.training.tiny_runs import ENVIRONMENT, few_pairs, tiny_run
 
 ROOT = Path(__file__).parents[1]

@@ -19,7 +19,7 @@ from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.results import evaluate_run
 from lie_ssl.training.export import export_run
 from lie_ssl.training.loading import load
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 from tests.bad_input.cases import CASES, Case
 from tests.bad_input.world import MARK, World
 from tests.training.tiny_runs import few_pairs, tiny_run

@@ -29,7 +29,7 @@ from lie_ssl.protocol.results import evaluate_encoder, evaluate_run, read_result
 from lie_ssl.protocol.settings import SETTINGS
 from lie_ssl.recipes.evaluate import evaluate_recipe
 from lie_ssl.training.export import export_run
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 from tests.conftest import tiny_config
 from tests.refusals import refusal
 from tests.training.tiny_runs import differences, few_pairs, tiny_run

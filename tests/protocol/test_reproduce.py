@@ -23,7 +23,7 @@ from lie_ssl.protocol.reproduce import compare
 from lie_ssl.protocol.results import evaluate_run
 from lie_ssl.protocol.schema import ACCURACY
 from lie_ssl.recipes.grids import GRIDS, long_recipe, small_recipe, with_option
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 from tests.conftest import tiny_config
 from tests.refusals import refusal
 from tests.training.tiny_runs import few_pairs, tiny_run

@@ -28,7 +28,7 @@ from lie_ssl.protocol.sweep import Grid, epoch_steps, run_trials
 from lie_ssl.protocol.unit import Pace, duration
 from lie_ssl.recipes.sweeps import SWEEPS, sweep_recipe
 from lie_ssl.training.config import load_config
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 from lie_ssl.training.sweep import Trial, changed, combinations
 from tests.training.tiny_runs import ENVIRONMENT, LIE_SSL, Notes, StopError, few_pairs, tiny_run
 

@@ -14,7 +14,7 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.protocol.context import Context, MoveTest
 from lie_ssl.protocol.metrics import METRICS, Values, metric, with_measures
 from lie_ssl.protocol.schema import EQUIVARIANCE, Column
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 from tests.training.tiny_runs import few_pairs, tiny_run
 
 QUICK = ["--probe.steps", "4", "--probe.batch", "16", "--finetune.steps", "0", "--proportions", "0.5", "--pairs", "1"]

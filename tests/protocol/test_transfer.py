@@ -26,7 +26,7 @@ from lie_ssl.protocol.studies import PhotoTransfer
 from lie_ssl.protocol.transfer import check_distinct, parts_of, selection_score, transfer, transfer_run
 from lie_ssl.training.folder import read_run_card, write_run_card
 from lie_ssl.training.loading import load
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 from tests.training.tiny_runs import tiny_run
 
 QUICK = PhotoTransfer(FinetuneConfig(steps=40, batch=16, rates=(1e-2, 1e-6), start="zero"))

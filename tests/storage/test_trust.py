@@ -17,7 +17,7 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.methods import EncoderConfig
 from lie_ssl.training.config import load_config, read_config
 from lie_ssl.training.export import export_run
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 from tests.training.tiny_runs import few_pairs, tiny_run
 
 OWN = f"{__name__}:Net"

@@ -9,7 +9,7 @@ import pytest
 from lie_ssl.errors import UserError
 from lie_ssl.recipes.pretrain import small_run
 from lie_ssl.training.bf16 import PRODUCT, REMEDY, cpu_has_bf16, runs_cleanly
-from lie_ssl.training.pretrain import choose_device
+from lie_ssl.training.run import choose_device
 
 
 def test_a_product_without_the_refused_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,9 +26,9 @@ def test_a_process_that_is_ended_from_outside_does_not_come_to_its_end() -> None
 
 def test_a_refusal_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     config = replace(small_run("mae", "alone"), precision="bf16", device="cpu")
-    monkeypatch.setattr("lie_ssl.training.pretrain.cpu_has_bf16", lambda: True)
+    monkeypatch.setattr("lie_ssl.training.run.cpu_has_bf16", lambda: True)
     assert choose_device(config) == "cpu"
-    monkeypatch.setattr("lie_ssl.training.pretrain.cpu_has_bf16", lambda: False)
+    monkeypatch.setattr("lie_ssl.training.run.cpu_has_bf16", lambda: False)
     with pytest.raises(UserError, match="set --precision 32, or ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16 in"):
         choose_device(config)
     assert choose_device(replace(config, precision="32")) == "cpu"

@@ -14,7 +14,7 @@ from lie_ssl.methods.features import embed_frames
 from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.training.checks import Checks
 from lie_ssl.training.model import build_model
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 from tests.conftest import tiny_config
 from tests.training.tiny_runs import Notes, few_pairs, rows, tiny_run
 

@@ -14,7 +14,7 @@ from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.folder import read_run_card
 from lie_ssl.training.loading import load
 from lie_ssl.training.model import build_model
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 from tests.gloo import ROOT
 from tests.training.tiny_runs import ENVIRONMENT, Notes, StopError, checkpoint, few_pairs, rows, tiny_run
 

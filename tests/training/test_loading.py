@@ -18,7 +18,7 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.methods.features import embed_frames
 from lie_ssl.training.checkpoints import model_state
 from lie_ssl.training.coordinates import read_coordinates
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 from tests.training.tiny_runs import checkpoint, differences, few_pairs, tiny_run
 
 

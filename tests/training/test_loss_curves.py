@@ -17,7 +17,7 @@ from lie_ssl.frames import DataConfig, FrameSet, make_frames
 from lie_ssl.recipes.pretrain import ARMS, PUBLISHED, pretrain_recipe
 from lie_ssl.render import RenderSettings
 from lie_ssl.training.config import LogConfig
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 
 CURVES = Path(__file__).with_name("loss_curves.csv")
 EARLY, EARLY_TOLERANCE, TOLERANCE = 4, 5e-3, 0.06  # steps; relative differences in these and in all

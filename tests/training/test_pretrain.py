@@ -28,7 +28,7 @@ from lie_ssl.training.lars import LARS
 from lie_ssl.training.loading import load
 from lie_ssl.training.model import build_model
 from lie_ssl.training.optimisers import build_optimiser, gradient_norms
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 from lie_ssl.training.schedule import warmup_cosine
 from tests.conftest import tiny_config
 from tests.training.tiny_runs import Notes, StopError, checkpoint, differences, few_pairs, flags, rows, tiny_run

@@ -20,7 +20,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.sklearn import LieEmbedding
 from lie_ssl.training.export import export_run
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 from tests.training.tiny_runs import differences, tiny_run
 
 

@@ -24,7 +24,7 @@ from lie_ssl.training.checkpoints import read_checkpoint
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.coordinates import read_coordinates
 from lie_ssl.training.folder import read_run_card, write_run_card
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 from tests.training.tiny_runs import (
     ENVIRONMENT,
     LIE_SSL,

@@ -20,7 +20,7 @@ from lie_ssl.training.checks import Checks, distinct_pairs, validation_pairs
 from lie_ssl.training.config import LogConfig, kinds_of
 from lie_ssl.training.coordinates import read_coordinates, store_coordinates
 from lie_ssl.training.model import build_model
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 from tests.training.tiny_runs import rows, tiny_run
 
 PLAIN = LogConfig(every=1, tensorboard=False)

@@ -12,7 +12,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.training.checkpoints import model_state
 from lie_ssl.training.model import build_model
-from lie_ssl.training.pretrain import pretrain
+from lie_ssl.training.run import pretrain
 from lie_ssl.training.start import start_from
 from tests.training.tiny_runs import Notes, StopError, checkpoint, differences, few_pairs, tiny_run
 

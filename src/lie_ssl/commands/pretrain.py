@@ -64,7 +64,7 @@ def pretrain(arguments: list[str]) -> None:
 
 def run(config: PretrainConfig, out: Path) -> None:
     """Trains with a progress bar and says where the run is."""
-    from lie_ssl.training.pretrain import pretrain as train
+    from lie_ssl.training.run import pretrain as train
 
     with Bar(shown=os.environ.get("RANK", "0") == "0") as bar:
         folder = train(config, out, bar)

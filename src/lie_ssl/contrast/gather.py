@@ -15,6 +15,7 @@ from torch import distributed as dist
 
 
 def is_distributed() -> bool:
+    """Whether this process is one of several that train together."""
     return dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from lie_ssl._lazy import lazy_exports
 from lie_ssl.objects.sources.base import SOURCES, Catalogue, CatalogueEntry, Dropped, Source, source
 
 if TYPE_CHECKING:
@@ -17,19 +17,12 @@ __all__ = [
     "make_mesh", "shape", "source",
 ]  # fmt: skip
 
-# What needs numba is loaded when it is first asked for.
-_MODULES = {
-    "Mesh": "mesh", "class_names": "shapes.registry", "load_mesh": "files", "make_instance": "shapes.registry",
-    "make_mesh": "mesh", "shape": "shapes.registry",
-}  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    """Also what has not been loaded yet."""
-    return sorted({*globals(), *__all__})
+# What needs numba is loaded when it is first used.
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "files": ("load_mesh",),
+        "mesh": ("Mesh", "make_mesh"),
+        "shapes.registry": ("class_names", "make_instance", "shape"),
+    },
+)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from lie_ssl._lazy import lazy_exports
 
 if TYPE_CHECKING:
     from lie_ssl.protocol.config import EvaluateConfig
@@ -21,22 +22,9 @@ __all__ = [
     "ProbeConfig", "Results", "Subject", "evaluate_encoder", "evaluate_run", "metric", "phase", "read_results",
     "read_table",
 ]  # fmt: skip
-_MODULES = {
+__getattr__, __dir__ = lazy_exports(__name__, {
     "config": ("EvaluateConfig",), "context": ("Context", "MoveTest", "Subject"), "evaluate": ("Evaluation", "Results"),
     "finetune": ("FinetuneConfig",), "metrics": ("METRICS", "metric"), "phases": ("PHASES", "phase"),
     "probe": ("ProbeConfig",), "results": ("evaluate_encoder", "evaluate_run", "read_results"),
     "schema": ("Column", "LongTable", "read_table"),
-}  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    """Loads a module when something of it is first asked for."""
-    for module, names in _MODULES.items():
-        if name in names:
-            return getattr(import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    """Also what has not been loaded yet."""
-    return sorted({*globals(), *__all__})
+})  # fmt: skip

@@ -41,7 +41,7 @@ from lie_ssl.render import RenderSettings
 from lie_ssl.training.config import PretrainConfig, kinds_of
 from lie_ssl.training.model import build_model
 from lie_ssl.training.optimisers import build_optimiser, gradient_norms
-from lie_ssl.training.pretrain import passes_needed
+from lie_ssl.training.run import passes_needed
 
 PROBE_STEPS = 20  # one alone would mostly be setting up
 STATES = {"adamw": 2, "sgd": 1, "lars": 1}  # numbers that an optimiser keeps for a weight

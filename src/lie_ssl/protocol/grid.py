@@ -31,8 +31,8 @@ from lie_ssl.storage.tables import sorted_places, write_table
 from lie_ssl.training.capacity import jobs_at_once
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.jobs import Job, Outcome, run_jobs
-from lie_ssl.training.pretrain import pretrain
 from lie_ssl.training.progress import JobsReporter, ProgressReporter
+from lie_ssl.training.run import pretrain
 
 ACCURACY = "accuracy"
 FIRST, CARDS = "first", "cards"

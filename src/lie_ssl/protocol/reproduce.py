@@ -20,8 +20,8 @@ from lie_ssl.serialization import from_plain
 from lie_ssl.training.capacity import run_threads
 from lie_ssl.training.config import read_config
 from lie_ssl.training.folder import machine, versions
-from lie_ssl.training.pretrain import choose_device, pretrain
 from lie_ssl.training.progress import ProgressReporter
+from lie_ssl.training.run import choose_device, pretrain
 
 
 @dataclass(frozen=True)

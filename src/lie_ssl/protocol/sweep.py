@@ -27,8 +27,8 @@ from lie_ssl.training.capacity import jobs_at_once
 from lie_ssl.training.config import LogConfig, PretrainConfig, config_bytes, import_paths
 from lie_ssl.training.folder import check_run, read_run_card
 from lie_ssl.training.jobs import run_jobs
-from lie_ssl.training.pretrain import passes_needed
 from lie_ssl.training.progress import JobsReporter
+from lie_ssl.training.run import passes_needed
 from lie_ssl.training.sweep import Trial, combinations
 
 TABLE, BEST = "sweep.csv", "best.json"

@@ -20,8 +20,8 @@ from lie_ssl.storage.locks import patient_lock
 from lie_ssl.storage.paths import inside
 from lie_ssl.training.config import PretrainConfig, import_paths, read_config
 from lie_ssl.training.jobs import Job
-from lie_ssl.training.pretrain import pretrain
 from lie_ssl.training.progress import ProgressReporter
+from lie_ssl.training.run import pretrain
 
 EVALUATION, JOBS = "evaluation", "jobs"
 
@@ -65,7 +65,7 @@ def train_and_evaluate(
     config: PretrainConfig, evaluation: EvaluateConfig, run: Path, reporter: ProgressReporter
 ) -> Results:
     """Does what is left to do of both, and gives the tables as they stand in the folder `evaluation` of the run."""
-    from lie_ssl.training.pretrain import pretrain  # here, so that readers of tables need no lightning
+    from lie_ssl.training.run import pretrain  # here, so that readers of tables need no lightning
 
     pretrain(config, run, reporter)
     out = run / EVALUATION

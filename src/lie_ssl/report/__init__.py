@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from lie_ssl._lazy import lazy_exports
 
 if TYPE_CHECKING:
     from lie_ssl.report.cells import Cell, Row, Table
@@ -17,21 +18,8 @@ __all__ = [
     "Cell", "ReportData", "Row", "Table", "all_tables", "draw_figures", "gather", "to_csv", "to_html", "to_latex",
     "to_markdown", "to_rich", "write_page", "write_tables",
 ]  # fmt: skip
-_MODULES = {
+__getattr__, __dir__ = lazy_exports(__name__, {
     "cells": ("Cell", "Row", "Table"), "figures": ("draw_figures",),
     "formats": ("to_csv", "to_html", "to_latex", "to_markdown", "to_rich", "write_tables"),
     "gathering": ("ReportData", "gather"), "page": ("write_page",), "tables": ("all_tables",),
-}  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    """Loads a module when something of it is first asked for."""
-    for module, names in _MODULES.items():
-        if name in names:
-            return getattr(import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    """Also what has not been loaded yet."""
-    return sorted({*globals(), *__all__})
+})  # fmt: skip
