@@ -167,7 +167,7 @@ def serve(name: str, size: int, supersample: int, detail: float, frames: int) ->
         draw, note = make(pot(detail), RenderSettings(size=size, supersample=supersample))
         burst = _burst(draw, frames)
     except ImportError:
-        print(f"missing\tnot installed; type: pip install -e '.[{extra}]'", flush=True)
+        print(f"missing\tnot installed; type: pip install 'lie_ssl[{extra}]'", flush=True)
         return
     except Exception as error:
         print(f"missing\tdoes not work here: {str(error) or type(error).__name__}".splitlines()[0], flush=True)

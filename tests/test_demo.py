@@ -46,7 +46,7 @@ def test_the_demo_tells_what_it_has_seen_and_the_same_again(
     page = (tmp_path / "demo" / "report.html").read_text()
     assert "MAE Frames" in page
     table = pd.read_csv(tmp_path / "demo" / "results" / "accuracy.csv")
-    assert set(table["arm"]) == {"base", "frames", "lie"}
+    assert set(table["arm"]) == {"alone", "frames", "lie"}
 
     main(["demo", "--out", str(tmp_path / "demo")])  # everything is there: it only shows it
     again = capsys.readouterr().out
@@ -65,8 +65,8 @@ def test_the_demo_tells_what_it_has_seen_and_the_same_again(
 
 def test_the_demo_trains_like_the_small_recipe() -> None:
     recipe = recipes.demo_recipe()
-    assert [u.name for u in recipe.units] == ["mae/base/0", "mae/frames/0", "mae/lie/0"]
+    assert [u.name for u in recipe.units] == ["mae/alone/0", "mae/frames/0", "mae/lie/0"]
     steps = {u.pretraining.optim.steps for u in recipe.units}
     assert len(steps) == 1  # the same for all
-    shared = [replace(u.pretraining, arm="all", objective=PretrainConfig().objective) for u in recipe.units]
+    shared = [replace(u.pretraining, objective=PretrainConfig().objective) for u in recipe.units]
     assert shared[0] == shared[1] == shared[2]

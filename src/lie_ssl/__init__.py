@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from lie_ssl.training.loading import load
     from lie_ssl.training.pretrained import from_pretrained
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["LieLoss", "LieOperator", "__version__", "exp_action", "from_pretrained", "load"]
 
 
@@ -20,10 +20,16 @@ def __getattr__(name: str) -> Any:
 
         return getattr(lie, name)
     if name == "load":
+        from lie_ssl.extras import require
+
+        require("lie_ssl.load", "vision", "data")
         from lie_ssl.training.loading import load
 
         return load
     if name == "from_pretrained":
+        from lie_ssl.extras import require
+
+        require("lie_ssl.from_pretrained", "vision", "data")
         from lie_ssl.training.pretrained import from_pretrained
 
         return from_pretrained

@@ -13,6 +13,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from lie_ssl.extras import require
+
 _SCHEMAS = {
     "nms": "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
     "qnms": "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
@@ -24,6 +26,7 @@ def import_torchvision() -> ModuleType:
     """The torchvision module. Call it before anything that imports torchvision itself (timm, lightning)."""
     if "torchvision" in sys.modules:
         return sys.modules["torchvision"]
+    require("an encoder", "vision")
     try:
         return import_module("torchvision")
     except RuntimeError as error:

@@ -19,6 +19,7 @@ from types import FrameType
 
 from lie_ssl import __version__
 from lie_ssl.errors import UserError
+from lie_ssl.extras import explained, needs, require
 from lie_ssl.storage.limits import LEAST, available_memory
 from lie_ssl.storage.paths import shown
 from lie_ssl.threads import prepare_environment
@@ -67,10 +68,13 @@ COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
     ("bench", "shared"): ("bench", "shared", "a short demo while another program keeps one core busy"),
     ("doctor",): ("doctor", "doctor", "what is installed, what works, and what to type for what is missing"),
 }
+# Commands whose flags depend on their first words or on what is registered; their functions take the arguments.
+WITH_WORDS = {
+    ("data", "make", "demo"), ("data", "make", "small"), ("data", "make", "paper"), ("pretrain",), ("evaluate",),
+    ("ablate",), ("sweep",), ("transfer",),
+}  # fmt: skip
 # What other commands start, and nobody types.
 HIDDEN: dict[tuple[str, ...], tuple[str, str, str]] = {("job",): ("job", "job", "one of several units side by side")}
-# Commands whose flags depend on their first words; their functions take the list of arguments.
-WITH_WORDS = {("pretrain",), ("evaluate",), ("ablate",), ("sweep",), ("transfer",)}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -101,6 +105,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         where = f": {error.filename}" if error.filename else ""
         _stop(f"{error.strerror or error}{where}{f'; {remedy}' if remedy else ''}", 2)
     except (MemoryError, RuntimeError, ImportError) as error:
+        if isinstance(error, ModuleNotFoundError) and (missing := explained(error)):
+            _stop(str(missing), 2)
         if not is_out_of_memory(error):
             raise
         _stop(MEMORY, 2)
@@ -156,17 +162,14 @@ def run(arguments: list[str]) -> None:
         if rest[0] not in branches:
             raise UserError(_unknown(words, rest[0], branches))
         words = (*words, rest[0])
+    require(f"`{' '.join(('lie-ssl', *words))}`", *needs(words))
     function, rest = _load(words), arguments[len(words) :]
     if words in WITH_WORDS:
         function(rest)
         return
-    import tyro
-
     from lie_ssl.commands.parsing import call
 
-    # The settings of a data set have names that say enough; those of a run come in groups.
-    flat = (tyro.conf.OmitArgPrefixes,) if words[:2] == ("data", "make") else ()
-    call(function, " ".join(("lie-ssl", *words)), rest, config=flat)
+    call(function, " ".join(("lie-ssl", *words)), rest)
 
 
 def _load(words: tuple[str, ...]) -> Callable[..., None]:

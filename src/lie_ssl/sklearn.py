@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lie_ssl.errors import UserError
-from lie_ssl.training.loading import Loaded, Which, load
+from lie_ssl.extras import require
 
-try:
-    from sklearn.base import BaseEstimator, TransformerMixin
-except ImportError as error:
-    raise UserError("this needs scikit-learn; type: pip install 'lie_ssl[sklearn]'") from error
+require("lie_ssl.sklearn", "sklearn", "vision", "data")
+
+from sklearn.base import BaseEstimator, TransformerMixin  # noqa: E402
+
+from lie_ssl.training.loading import Loaded, Which, load  # noqa: E402
 
 
 class LieEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -23,7 +23,7 @@ from tests.training.tiny_runs import Notes, tiny_run
 
 
 def tiny_recipe(**changes: Any) -> Recipe:
-    arms = [(arm, seed) for seed in (0, 1, 2) for arm in ("base", "literal")]
+    arms = [(arm, seed) for seed in (0, 1, 2) for arm in ("alone", "literal")]
     units = [Unit(tiny_run(Path(), "mae", arm, seed=seed, **changes), EvaluateConfig()) for arm, seed in arms]
     return Recipe("tiny", tiny_config(), tuple(units))
 
@@ -126,12 +126,12 @@ def test_the_unit_of_a_process_that_was_killed_is_taken_over(tmp_path: Path) -> 
 
 def test_a_unit_that_fails_is_named_and_can_be_tried_again(tmp_path: Path) -> None:
     recipe = tiny_recipe()
-    said, failed = work(tmp_path, recipe, Worker(fails="mae_base_1"))
-    assert failed == ["mae/base/1"]
-    assert any(text.startswith("mae/base/1 failed: it cannot be; 3 of 6") for text in said)
+    said, failed = work(tmp_path, recipe, Worker(fails="mae_alone_1"))
+    assert failed == ["mae/alone/1"]
+    assert any(text.startswith("mae/alone/1 failed: it cannot be; 3 of 6") for text in said)
     again = Worker()
     assert work(tmp_path, recipe, again)[1] == []
-    assert again.done == ["mae_base_1"]
+    assert again.done == ["mae_alone_1"]
 
 
 def test_a_unit_that_was_changed_is_done_anew_and_no_other(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_unit_that_was_changed_is_done_anew_and_no_other(tmp_path: Path) -> No
     assert done_units(tmp_path / "out", changed) == {u.name for u in recipe.units[1:]}
     worker = Worker()
     work(tmp_path, changed, worker)
-    assert worker.done == ["mae_base_0"]
+    assert worker.done == ["mae_alone_0"]
     table = pd.read_csv(tmp_path / "out" / "accuracy.csv")
     # Its old rows are gone, also those that it does not have any more.
     assert set(table["recipe"]) == {changed.hash_of(u) for u in changed.units}
@@ -174,7 +174,7 @@ def test_rows_stand_in_the_order_of_the_recipe_whichever_unit_ends_first(tmp_pat
 
 
 def test_units_start_from_the_first_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    recipe = replace(tiny_recipe(), first=tiny_run(Path(), "mae", "base", seed=5))
+    recipe = replace(tiny_recipe(), first=tiny_run(Path(), "mae", "alone", seed=5))
     assert recipe.hash_of(recipe.units[0]) != tiny_recipe().hash_of(recipe.units[0])
     trained: list[tuple[str, int]] = []
     monkeypatch.setattr(grid, "pretrain", lambda config, out, reporter: trained.append((out.name, config.seed)))

@@ -51,7 +51,7 @@ def picture_and_glass() -> Mesh:
 def test_it_draws_or_says_what_to_type() -> None:
     settings = RenderSettings(size=16, background=(0.9, 0.5, 0.1))
     if not HAS_BLENDER:
-        with pytest.raises(UserError, match=r"pip install -e '\.\[blender\]'") as caught:
+        with pytest.raises(UserError, match=r"pip install 'lie_ssl\[blender\]'") as caught:
             render(mug(), [View()], settings, backend="blender")
         assert "\n" not in str(caught.value)
         return

@@ -18,9 +18,8 @@ from lie_ssl.protocol.ablate import ablate as run
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.recipes.ablations import ABLATIONS, chosen, evaluation
 from lie_ssl.recipes.pretrain import pretrain_recipe
+from lie_ssl.report.names import BAR_SETTINGS
 from lie_ssl.training.config import PretrainConfig
-
-SHOWN = ("known_new", "unknown_typical", "unknown_diverse")
 
 
 def ablate(arguments: list[str]) -> None:
@@ -64,8 +63,8 @@ def ablate(arguments: list[str]) -> None:
         check_jobs(jobs)
         if not config.data:
             raise UserError("say which data set to learn from: --data FOLDER (make one with `lie-ssl data make small`)")
-        if (config.seed, config.arm) != (default.seed, default.arm) or not seeds:
-            raise UserError("an ablation takes --seeds and names its arms itself; leave out --seed and --arm")
+        if (config.seed, config.variant) != (default.seed, default.variant) or not seeds:
+            raise UserError("an ablation takes --seeds and names its variants itself; leave out --seed and --variant")
         with Bar() as bar:
             table = run(config, chosen(only), seeds, evaluation, out, bar, jobs)
         print(f"{out / TABLE}: {table['ablation'].nunique()} variants\n{summary(table)}")
@@ -75,7 +74,11 @@ def ablate(arguments: list[str]) -> None:
 
 def summary(table: pd.DataFrame) -> str:
     """Linear evaluation at the largest proportion, means over seeds: the full model's accuracy and the drops."""
-    shown = table["setting"].isin(SHOWN) & (table["phase"] == "linear") & (table["diverse"] == table["diverse"].max())
+    shown = (
+        table["setting"].isin(BAR_SETTINGS)
+        & (table["phase"] == "linear")
+        & (table["diverse"] == table["diverse"].max())
+    )
     linear = table[shown]
     names = linear["ablation"].unique()
     values = linear.assign(value=linear["top1"].where(linear["ablation"] == FULL, 0 - linear["drop"]))

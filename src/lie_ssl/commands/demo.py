@@ -38,7 +38,7 @@ def demo(out: Path = Path("demo"), jobs: Jobs = None) -> None:
     check_jobs(jobs)
     recipe = demo_recipe()
     data, runs = out / "data", out / "runs"
-    make_data(recipe.name, recipe.data, data, workers=0, strict=False)
+    make_data(recipe.name, recipe.data, data)
     draw_figures(FrameSet(data), data / "figures")
     with Bar() as bar:
         if failed := run_units(recipe, recipe.units, data, runs, out / "results", bar, jobs):

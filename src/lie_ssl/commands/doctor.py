@@ -8,9 +8,11 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import metadata
+from functools import partial
+from typing import Literal
 
 from lie_ssl import __version__
+from lie_ssl.extras import EXTRAS, MissingExtraError, command, missing, package_of, require, versions_of
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Runs all checks; the Python call behind `lie-ssl doctor`."""
-    return [_examined(check) for check in CHECKS]
+    return [_examined(check) for check in (*CHECKS, *extra_checks())]
 
 
 def doctor() -> None:
@@ -53,7 +55,7 @@ def doctor() -> None:
     for column in ("part", "works", "what was found"):
         table.add_column(column, overflow="fold")
     for finding in findings:
-        words = finding.words if finding.works else f"{finding.words}; {finding.remedy}"
+        words = finding.words if finding.works or not finding.remedy else f"{finding.words}; {finding.remedy}"
         table.add_row(finding.name, "yes" if finding.works else "no", escape(words))
     Console().print(table)
     broken = [f.name for f in findings if f.needed and not f.works]
@@ -62,9 +64,26 @@ def doctor() -> None:
         sys.exit(2)
 
 
+def extra_checks() -> list[Check]:
+    """One for each extra: are its packages there, and does the part that it is for work?"""
+    return [
+        Check(name, partial(_extra, name), f"for {extra.purpose} type: {command([name])}")
+        for name, extra in EXTRAS.items()
+    ]
+
+
+def _extra(name: str) -> str:
+    if absent := missing(name):
+        raise RuntimeError(f"not installed: {', '.join(map(package_of, absent))}")
+    found = ", ".join(f"{p} {v}" for p, v in versions_of(map(package_of, EXTRAS[name].modules)).items())
+    return f"{found}; {trial()}" if (trial := TRIALS.get(name)) else found
+
+
 def _examined(check: Check) -> Finding:
     try:
         return Finding(check.name, True, check.run(), check.remedy, check.needed)
+    except MissingExtraError as error:  # which says itself what to type
+        return Finding(check.name, False, str(error), "", check.needed)
     except Exception as error:
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
         return Finding(check.name, False, first, check.remedy, check.needed)
@@ -85,26 +104,12 @@ def _torch() -> str:
 
 
 def _bf16() -> str:
+    require("training", "vision", "train")
     from lie_ssl.training.bf16 import cpu_has_bf16
 
     if not cpu_has_bf16():
         raise RuntimeError("this machine refuses the AMX instructions that its processor names")
     return "for --precision bf16"
-
-
-def _torchvision() -> str:
-    from lie_ssl._torchvision_compat import import_torchvision, is_cured
-
-    version = import_torchvision().__version__
-    return f"{version}, made to fit this build of torch by lie_ssl._torchvision_compat" if is_cured() else version
-
-
-def _numba() -> str:
-    from lie_ssl.objects.shapes import ball
-    from lie_ssl.render import View, render
-
-    frame = render(ball(1.0).mesh().normalised(), [View()])
-    return f"{metadata.version('numba')}, drew a ball ({int((frame < 255).any(-1).sum())} pixels)"
 
 
 def _gpu() -> str:
@@ -115,37 +120,36 @@ def _gpu() -> str:
     return ", ".join(torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count()))
 
 
+def _vision() -> str:
+    from lie_ssl._torchvision_compat import import_torchvision, is_cured
+
+    import_torchvision()
+    return "made to fit this build of torch by lie_ssl._torchvision_compat" if is_cured() else "works"
+
+
+def _render() -> str:
+    return _drawing("raster")
+
+
 def _blender() -> str:
-    _installed("bpy")()
+    return _drawing("blender")
+
+
+def _drawing(backend: Literal["raster", "blender"]) -> str:
     from lie_ssl.objects.shapes import ball
     from lie_ssl.render import RenderSettings, View, render
 
-    frame = render(ball(1.0).mesh().normalised(), [View()], RenderSettings(size=16), backend="blender")
-    if not (frame != frame[0, 0, 0]).any():
+    frame = render(ball(1.0).mesh().normalised(), [View()], RenderSettings(size=16), backend=backend)
+    if not (drawn := int((frame != frame[0, 0, 0]).any(-1).sum())):
         raise RuntimeError("it drew an empty picture")
-    return f"bpy {metadata.version('bpy')}, drew a ball"
-
-
-def _installed(*packages: str) -> Callable[[], str]:
-    def run() -> str:
-        try:
-            return ", ".join(f"{p} {metadata.version(p)}" for p in packages)
-        except metadata.PackageNotFoundError as error:
-            raise RuntimeError("not installed") from error
-
-    return run
+    return f"drew a ball ({drawn} pixels)"
 
 
 CHECKS = [
     Check("machine", _cores, ""),
     Check("torch", _torch, "type: pip install torch", needed=True),
-    Check("torchvision", _torchvision, "type: pip install torchvision", needed=True),
-    Check("numba rasteriser", _numba, "type: pip install numba", needed=True),
-    Check("bf16 on the CPU", _bf16, "train in 32 bits, or set ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16"),
     Check("GPU", _gpu, "everything runs on the CPU as well"),
-    Check("Blender", _blender, "for photoreal pictures type: pip install -e '.[blender]'"),
-    Check("Ray", _installed("ray"), "for clusters type: pip install -e '.[cluster]'"),
-    Check("video", _installed("av"), "to learn from video type: pip install -e '.[video]'"),
-    Check("explorer", _installed("gradio", "plotly"), "for the web page type: pip install -e '.[explore]'"),
-    Check("wandb", _installed("wandb"), "to log to Weights & Biases type: pip install -e '.[wandb]'"),
+    Check("bf16 on the CPU", _bf16, "train in 32 bits, or set ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16"),
 ]
+# What is tried of an extra whose packages are there.
+TRIALS: dict[str, Callable[[], str]] = {"vision": _vision, "render": _render, "blender": _blender}

@@ -47,6 +47,8 @@ def call(
             chosen: Callable[[], None] = tyro.cli(
                 later, prog=prog, args=list(arguments), description=description, config=tuple(config)
             )
+    except ValueError as error:  # of a setting that its own component refuses
+        raise UserError(str(error)) from error
     except SystemExit as stop:
         if stop.code == 0:  # help
             raise

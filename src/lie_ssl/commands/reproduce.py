@@ -222,7 +222,7 @@ def run_recipe(
     units = chosen_units(recipe, only)
     of_data = recipe.name.partition("/")[0]  # the paper's methods share one data set
     frames, tables = Path(data or f"data/{of_data}"), out or Path("results") / recipe.name
-    make_data(of_data, recipe.data, frames, workers=0, strict=False)
+    make_data(of_data, recipe.data, frames)
     with Bar() as bar:
         failed = run_units(recipe, units, frames, work or Path("runs") / recipe.name, tables, bar, jobs)
     done = len({unit.name for unit in units} & done_units(tables, recipe))

@@ -71,7 +71,7 @@ def sweep(arguments: list[str]) -> None:
             if attrgetter(path)(config) != attrgetter(path)(grid.base):
                 raise UserError(f"the grid {name} varies {path} itself; leave that flag out")
         if ratio:
-            print(f"{FILTER}; here it is {config.objective.temperature:g}", flush=True)
+            print(f"{FILTER}; here it is {getattr(config.objective, 'temperature', 1.0):g}", flush=True)
         with Bar() as bar:
             run(replace(grid, base=config, probe=probe, ratio=ratio), out, jobs, bar)
         again = " ".join([f"lie-ssl pretrain --config {out / BEST}", *(f"--trust {n}" for n in import_paths(config))])

@@ -10,12 +10,12 @@ import hashlib
 import json
 import platform
 import re
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import lie_ssl
 from lie_ssl.errors import UserError
+from lie_ssl.extras import versions_of
 from lie_ssl.storage.cards import CARD, Kinds, check_fields, read_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.paths import check_name
@@ -32,9 +32,7 @@ FIELDS: dict[str, Kinds] = {
 def versions() -> dict[str, str]:
     """Of everything that could change a pixel or a byte."""
     packages = ("numpy", "numba", "pillow", "pyarrow", "trimesh", "zstandard")
-    return {"lie_ssl": lie_ssl.__version__, "python": platform.python_version()} | {
-        p: metadata.version(p) for p in packages
-    }
+    return {"lie_ssl": lie_ssl.__version__, "python": platform.python_version()} | versions_of(packages)
 
 
 def write_card(folder: Path, card: dict[str, Any]) -> None:

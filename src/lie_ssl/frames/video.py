@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from lie_ssl.errors import UserError
+from lie_ssl.extras import require
 from lie_ssl.frames.frameset import FrameSet
 from lie_ssl.frames.importing import ImportConfig, Importer, Shown, import_instances
 from lie_ssl.frames.listing import Tree, open_tree
@@ -86,12 +87,7 @@ def import_video(
 
 def need_av() -> None:
     """One sentence where PyAV is missing."""
-    try:
-        import av  # noqa: F401
-    except ImportError as error:
-        raise UserError(
-            "clips are read with PyAV, which is not installed; type: pip install 'lie_ssl[video]'"
-        ) from error
+    require("reading clips", "video")
 
 
 def list_clips(tree: Tree) -> list[Clip]:

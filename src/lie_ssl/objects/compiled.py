@@ -14,7 +14,11 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
-import numba
+from lie_ssl.extras import require
+
+require("drawing", "render")
+
+import numba  # noqa: E402
 
 Function = Callable[..., Any]
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
-from lie_ssl.objects.normals import crease_normals
 
 Floats = NDArray[np.float32]
 
@@ -84,6 +83,8 @@ def make_mesh(
 
     Faces without area are dropped. Raises :class:`UserError` where there is nothing to draw.
     """
+    from lie_ssl.objects.normals import crease_normals  # compiled by numba, which comes with the extra `render`
+
     vertices = np.ascontiguousarray(vertices, np.float32)
     triangles: NDArray[np.int32] = np.ascontiguousarray(faces, np.int32)
     if triangles.size == 0 or vertices.size == 0:

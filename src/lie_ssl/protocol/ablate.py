@@ -17,11 +17,12 @@ import pandas as pd
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
-from lie_ssl.protocol.results import EQUIVARIANCE_KEYS, read_results
-from lie_ssl.protocol.unit import EVALUATION, Pace, run_unit_file, unit_digest, unit_job
+from lie_ssl.protocol.results import read_results
+from lie_ssl.protocol.schema import ABLATED, ABLATION, ABLATION_EQUIVARIANCE, read_table
+from lie_ssl.protocol.unit import EVALUATION, Pace, run_unit_file, unit_digests, unit_job
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.locks import folder_lock
-from lie_ssl.storage.tables import read_table, sorted_places, write_table
+from lie_ssl.storage.tables import sorted_places, write_table
 from lie_ssl.training.capacity import jobs_at_once
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.jobs import Job, run_jobs
@@ -31,9 +32,7 @@ Change = Callable[[PretrainConfig], PretrainConfig]
 
 FULL = "full"
 TABLE, OPERATOR, SOURCES = "ablation.csv", "ablation_equivariance.csv", "ablation.json"
-CELL = ["method", "phase", "diverse", "poses", "setting", "seed"]
-COLUMNS = ["method", "ablation", *CELL[1:], "top1", "drop"]
-OPERATOR_KEYS = [k if k != "arm" else "ablation" for k in EQUIVARIANCE_KEYS]
+CELL = [key for key in ABLATION.keys if key != ABLATED.name]
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Variant:
 
     name: str
     config: PretrainConfig
-    digest: str  # of the run and its evaluation
+    digests: tuple[str, str]  # of the run and its evaluation, today's and that of 0.1
 
     @property
     def key(self) -> str:
@@ -82,13 +81,13 @@ def _ablate(
                     raise UserError(f"the full model cannot run, so that nothing can be compared: {results}")
                 reporter.say(f"{variant.key} cannot run: {results}; {pace.step()}")
                 continue
-            rows = results.accuracy.assign(ablation=variant.name, drop=0.0)[COLUMNS]
+            rows = results.accuracy.assign(ablation=variant.name, drop=0.0)[ABLATION.names]
             accuracy = [_ordered(with_drops(pd.concat([*accuracy, rows], ignore_index=True)), order)]
             rows = results.equivariance.assign(ablation=variant.name)
             operator = [_ordered(_operators([*operator, rows]), order)]
             write_table(out / TABLE, accuracy[0])
             write_table(out / OPERATOR, operator[0])
-            sources[variant.key] = variant.digest
+            sources[variant.key] = variant.digests[0]
             write_whole(out / SOURCES, [json.dumps(sources, indent=1).encode()])
             reporter.say(f"{variant.key} is done: {pace.step()}")
     return accuracy[0]
@@ -105,14 +104,14 @@ def with_drops(table: pd.DataFrame) -> pd.DataFrame:
     table = table.drop_duplicates(["ablation", *CELL], keep="last")
     full = table[table["ablation"] == FULL].set_index(CELL)["top1"]
     cells = pd.MultiIndex.from_frame(table[CELL])
-    return table.assign(drop=full.reindex(cells).to_numpy() - table["top1"].to_numpy())[COLUMNS]
+    return table.assign(drop=full.reindex(cells).to_numpy() - table["top1"].to_numpy())[ABLATION.names]
 
 
 def _operators(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """What the operators do, variant by variant; the last row of the same measurement counts."""
     table = pd.concat(tables, ignore_index=True).drop(columns="arm", errors="ignore")
-    table = table.drop_duplicates(OPERATOR_KEYS, keep="last")
-    return table[[*OPERATOR_KEYS, *(c for c in table.columns if c not in OPERATOR_KEYS)]]
+    table = table.drop_duplicates(ABLATION_EQUIVARIANCE.keys, keep="last")
+    return table[[*ABLATION_EQUIVARIANCE.keys, *(c for c in table.columns if c not in ABLATION_EQUIVARIANCE.keys)]]
 
 
 def _variants(
@@ -124,13 +123,13 @@ def _variants(
     made: dict[str, PretrainConfig] = {FULL: full}
     for name, change in changes.items():
         try:
-            made[name] = change(replace(full, arm=f"{full.arm}_{name}"))
+            made[name] = change(replace(full, variant=name))
         except UserError as error:
             reporter.say(f"{name} cannot run: {error}")
     for seed in seeds:
         for name, config in made.items():
             seeded = replace(config, seed=seed)
-            yield Variant(name, seeded, unit_digest(seeded, evaluation, data))
+            yield Variant(name, seeded, unit_digests(seeded, evaluation, data))
 
 
 def _sources(out: Path, variants: Sequence[Variant]) -> dict[str, str]:
@@ -146,7 +145,7 @@ def _sources(out: Path, variants: Sequence[Variant]) -> dict[str, str]:
     except ValueError as error:
         raise UserError(f"{path} is damaged; remove it, and what is trained already is only read again") from error
     for variant in variants:
-        if sources.get(variant.key, variant.digest) != variant.digest:
+        if sources.get(variant.key, variant.digests[0]) not in variant.digests:
             raise UserError(f"{out} holds another ablation ({variant.key} had other settings); choose another --out")
     return sources
 
@@ -164,7 +163,7 @@ def _results(
     sharing: dict[str, list[Variant]] = {}
     for variant in todo:
         full = next(v for v in variants if v.name == FULL and v.config.seed == variant.config.seed)
-        trained = full if replace(full.config, arm=variant.config.arm) == variant.config else variant
+        trained = full if replace(full.config, variant=variant.config.variant) == variant.config else variant
         runs[trained.key] = trained
         sharing.setdefault(trained.key, []).append(variant)
     folders = {key: out / "runs" / f"{v.name}_{v.config.seed}" for key, v in runs.items()}

@@ -16,8 +16,10 @@ import pandas as pd
 from lie_ssl.errors import UserError
 from lie_ssl.frames import DataConfig
 from lie_ssl.frames.config import to_dict
+from lie_ssl.migration import legacy_evaluation
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.results import read_results
+from lie_ssl.protocol.schema import read_table
 from lie_ssl.protocol.unit import EVALUATION, Pace, run_unit_file, unit_job
 from lie_ssl.serialization import suggestion, to_plain
 from lie_ssl.storage.cards import CARD
@@ -25,7 +27,7 @@ from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.hashes import digest
 from lie_ssl.storage.locks import patient_lock, try_lock
 from lie_ssl.storage.paths import inside
-from lie_ssl.storage.tables import read_table, sorted_places, write_table
+from lie_ssl.storage.tables import sorted_places, write_table
 from lie_ssl.training.capacity import jobs_at_once
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.jobs import Job, Outcome, run_jobs
@@ -66,9 +68,16 @@ class Recipe:
 
     def hash_of(self, unit: Unit) -> str:
         """The name and twelve hex digits, equal for units that give the same numbers."""
-        before = [] if self.first is None else [self.first.digest()]
-        parts = [to_dict(self.data), unit.pretraining.digest(), to_plain(unit.evaluation), *before]
-        return f"{self.name}-{digest(parts)}"
+        return self.known_hashes(unit)[0]
+
+    def known_hashes(self, unit: Unit) -> tuple[str, str]:
+        """Today's hash of a unit, and the one that its rows have if they were made with lie_ssl 0.1."""
+        data, plain = to_dict(self.data), to_plain(unit.evaluation)
+        evaluations = (plain, legacy_evaluation(plain))
+        own = unit.pretraining.known_digests()
+        first = [()] * 2 if self.first is None else [(each,) for each in self.first.known_digests()]
+        today, before = (digest([data, own[i], evaluations[i], *first[i]]) for i in range(2))
+        return f"{self.name}-{today}", f"{self.name}-{before}"
 
 
 def chosen_units(recipe: Recipe, only: Sequence[str]) -> list[Unit]:
@@ -210,4 +219,4 @@ def done_units(out: Path, recipe: Recipe) -> set[str]:
     if "recipe" not in table:
         raise UserError(f"{path} is not of a recipe: it has no column `recipe`; choose another --out")
     found = set(table["recipe"])
-    return {unit.name for unit in recipe.units if recipe.hash_of(unit) in found}
+    return {unit.name for unit in recipe.units if found.intersection(recipe.known_hashes(unit))}

@@ -5,7 +5,6 @@ Shape letters: N frames, B batch, M embedding, C classes, G trials (one for each
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -18,8 +17,9 @@ from lie_ssl.methods.draws import derive_seed
 from lie_ssl.serialization import check_numbers
 from lie_ssl.storage.limits import check_steps
 from lie_ssl.threads import is_small, one_thread
+from lie_ssl.training.schedule import half_cosine
 
-OptimiserName = Literal["adam", "sgd"]
+OptimiserName = Literal["adamw", "sgd"]
 MOST_BATCH = 1_000_000
 Neighbours = Callable[[Tensor, torch.Generator], list[Tensor]]
 
@@ -34,7 +34,7 @@ class ProbeConfig:
     """Frames in a batch, half of them of instances in all poses."""
     rates: tuple[float, ...] = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4)
     """Learning rates."""
-    optimisers: tuple[OptimiserName, ...] = ("adam", "sgd")
+    optimisers: tuple[OptimiserName, ...] = ("adamw", "sgd")
     """Optimisers; every one with every rate."""
     normalise: bool = True
     """Batch-norm without learned scale before the classifier, as in MAE's linear probe."""
@@ -136,11 +136,11 @@ class _Step:
         self.config = config
         # Trials of one optimiser stand together: each gets its own arithmetic and no other.
         names = [name for name, _ in config.trials]
-        self.adam, self.sgd = (_run_of(names, o) for o in ("adam", "sgd"))
+        self.adamw, self.sgd = (_run_of(names, o) for o in ("adamw", "sgd"))
         self.rates = torch.tensor([rate for _, rate in config.trials])[:, None, None]
         self.parameters = (weight, bias[:, :, None])
         self.first = [torch.zeros_like(p) for p in self.parameters]
-        self.second = [torch.zeros_like(p[self.adam]) for p in self.parameters]
+        self.second = [torch.zeros_like(p[self.adamw]) for p in self.parameters]
 
     @torch.no_grad()
     def __call__(self, i: int, x: Tensor, labels: Tensor) -> None:
@@ -152,14 +152,14 @@ class _Step:
         error[torch.arange(len(x)), :, labels] -= 1
         flat = error.view(len(x), -1).div_(len(x))
         gradients = ((flat.T @ x).view_as(weight), flat.sum(dim=0).view_as(bias))
-        rates = self.rates * (1 + math.cos(math.pi * i / self.config.steps)) / 2
+        rates = self.rates * half_cosine(i, self.config.steps)
         for p, g, m, v in zip(self.parameters, gradients, self.first, self.second, strict=True):
             m.mul_(0.9)
-            m[self.adam].add_(g[self.adam], alpha=0.1)
+            m[self.adamw].add_(g[self.adamw], alpha=0.1)
             m[self.sgd].add_(g[self.sgd])
-            v.mul_(0.999).addcmul_(g[self.adam], g[self.adam], value=0.001)
+            v.mul_(0.999).addcmul_(g[self.adamw], g[self.adamw], value=0.001)
             size = (v / (1 - 0.999 ** (i + 1))).sqrt_().add_(1e-8)
-            p[self.adam].addcdiv_(m[self.adam] * rates[self.adam], size, value=-1 / (1 - 0.9 ** (i + 1)))
+            p[self.adamw].addcdiv_(m[self.adamw] * rates[self.adamw], size, value=-1 / (1 - 0.9 ** (i + 1)))
             p[self.sgd].sub_(m[self.sgd] * rates[self.sgd])
 
 

@@ -6,7 +6,6 @@ with their settings and logs (in the folder jobs).
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
@@ -21,12 +20,11 @@ from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.selection import choose_trial, lie_ratio, validation_accuracy
 from lie_ssl.protocol.unit import Pace, run_unit_file, unit_job
-from lie_ssl.serialization import to_plain
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.locks import folder_lock
 from lie_ssl.storage.tables import write_table
 from lie_ssl.training.capacity import jobs_at_once
-from lie_ssl.training.config import LogConfig, PretrainConfig, import_paths
+from lie_ssl.training.config import LogConfig, PretrainConfig, config_bytes, import_paths
 from lie_ssl.training.folder import check_run, read_run_card
 from lie_ssl.training.jobs import run_jobs
 from lie_ssl.training.pretrain import passes_needed
@@ -38,7 +36,7 @@ TABLE, BEST = "sweep.csv", "best.json"
 
 def learns(config: PretrainConfig) -> bool:
     """Whether anything keeps embeddings apart: the distance alone is smallest where all are the same."""
-    return config.objective.ssl + config.objective.lie > 0
+    return config.objective.separates
 
 
 @dataclass(frozen=True)
@@ -125,7 +123,7 @@ def sweep(grid: Grid, out: Path, jobs: int | None, reporter: JobsReporter) -> pd
             reporter.say(f"{describe(row, grid.ratio)}; {pace.step(outcome.worked)}")
     name, note = choose_trial(table, grid.ratio)
     best = next(t for t in trials if t.name == name)
-    write_whole(out / BEST, [json.dumps(to_plain(best.config), indent=1).encode()])
+    write_whole(out / BEST, [config_bytes(best.config)])
     reporter.say(f"the best trial is {name}, {note}")
     return table
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
+from lie_ssl.migration import legacy_evaluation
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
 from lie_ssl.protocol.results import evaluate_run, read_results
 from lie_ssl.serialization import from_plain, to_plain
@@ -64,6 +65,8 @@ def train_and_evaluate(
     config: PretrainConfig, evaluation: EvaluateConfig, run: Path, reporter: ProgressReporter
 ) -> Results:
     """Does what is left to do of both, and gives the tables as they stand in the folder `evaluation` of the run."""
+    from lie_ssl.training.pretrain import pretrain  # here, so that readers of tables need no lightning
+
     pretrain(config, run, reporter)
     out = run / EVALUATION
     if not _is_evaluated(out, config, evaluation):
@@ -79,13 +82,15 @@ def _is_evaluated(out: Path, config: PretrainConfig, evaluation: EvaluateConfig)
     except UserError:
         return False
     same_data = card["data"]["card_hash"] == FrameSet(config.data).card["card_hash"]
-    same_run = card["run"]["config_digest"] == config.digest() and card["which"] == "last"
+    same_run = card["run"]["config_digest"] in config.known_digests() and card["which"] == "last"
     return bool(same_data and same_run and card["config"] == to_plain(evaluation))
 
 
-def unit_digest(config: PretrainConfig, evaluation: EvaluateConfig, data_hash: str) -> str:
-    """Twelve hex digits, equal for runs and evaluations that give the same numbers."""
-    return digest([config.digest(), to_plain(evaluation), data_hash])
+def unit_digests(config: PretrainConfig, evaluation: EvaluateConfig, data_hash: str) -> tuple[str, str]:
+    """Twelve hex digits, equal for runs and evaluations that give the same numbers: today's, and those of 0.1."""
+    today, before = config.known_digests()
+    plain = to_plain(evaluation)
+    return digest([today, plain, data_hash]), digest([before, legacy_evaluation(plain), data_hash])
 
 
 class Pace:

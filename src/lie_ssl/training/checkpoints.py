@@ -1,34 +1,17 @@
-"""Checkpoints that are whole or not there, and that hold tensors and plain values only."""
+"""Reading checkpoints, which hold tensors and plain values only; lightning is not needed for it."""
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
 import torch
-from lightning.pytorch.plugins.io import CheckpointIO
 
 from lie_ssl.errors import UserError
-from lie_ssl.storage.files import write_whole
+from lie_ssl.migration import migrate
 from lie_ssl.storage.torch_files import read_torch
 
 LAST, BEST = "last.ckpt", "best.ckpt"
-
-
-class WholeCheckpoints(CheckpointIO):
-    """Writes under another name, flushes to the disk and moves into place; reads without running code."""
-
-    def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any | None = None) -> None:
-        buffer = io.BytesIO()
-        torch.save(checkpoint, buffer)
-        write_whole(Path(path), [buffer.getvalue()])
-
-    def load_checkpoint(self, path: Any, map_location: Any | None = None, weights_only: bool | None = None) -> Any:
-        return read_checkpoint(Path(path))
-
-    def remove_checkpoint(self, path: Any) -> None:
-        Path(path).unlink(missing_ok=True)
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
@@ -47,7 +30,8 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         and all(isinstance(key, str) and isinstance(value, torch.Tensor) for key, value in state.items())
     ):
         raise UserError(f"{path} is no checkpoint of a pretraining run of lie_ssl")
-    return checkpoint
+    stated = own.get("format", 1)
+    return migrate("checkpoint", checkpoint | {"format": stated}, str(path))
 
 
 def last_line(error: Exception) -> str:

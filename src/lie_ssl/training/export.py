@@ -17,6 +17,8 @@ from safetensors.torch import save
 from torch import Tensor
 
 from lie_ssl.errors import UserError
+from lie_ssl.extras import require
+from lie_ssl.migration import FORMAT
 from lie_ssl.storage.cards import parse_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.trust import is_import_path
@@ -79,7 +81,7 @@ def settings(loaded: Loaded) -> dict[str, Any]:
     assert loaded.config is not None
     own = asdict(loaded.config.encoder)
     encoder = loaded.encoder
-    return {k: own[k] for k in ("name", "patch_size", "options")} | {
+    return {"format": FORMAT} | {k: own[k] for k in ("name", "patch_size", "options")} | {
         "image_size": encoder.image_size, "channels": encoder.channels,
         "pool": encoder.pool if encoder.is_vit else "auto",
     }  # fmt: skip
@@ -103,10 +105,9 @@ def read_export(path: Path) -> tuple[Any, dict[str, Tensor]]:
 
 def write_onnx(loaded: Loaded, path: Path) -> None:
     """Exports and compares on random pictures; a difference above 1e-4 is an error."""
-    try:
-        import onnxruntime
-    except ImportError:
-        raise UserError("ONNX needs the extra: pip install 'lie_ssl[onnx]'") from None
+    require("--to onnx", "onnx")
+    import onnxruntime
+
     encoder = loaded.encoder
     shape = (encoder.channels, encoder.image_size, encoder.image_size)
     pictures = torch.rand(3, *shape, generator=torch.Generator().manual_seed(0))

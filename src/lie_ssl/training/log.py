@@ -6,11 +6,11 @@ import csv
 import io
 import re
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from lie_ssl.errors import UserError
+from lie_ssl.extras import require
 from lie_ssl.serialization import to_plain
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.paths import check_link
@@ -83,8 +83,8 @@ class RunLog:
 
 def check_wandb(config: LogConfig) -> None:
     """One sentence where Weights & Biases is asked for and not installed."""
-    if config.wandb and find_spec("wandb") is None:
-        raise UserError("log.wandb needs the extra: pip install 'lie_ssl[wandb]'")
+    if config.wandb:
+        require("log.wandb", "wandb")
 
 
 def _start_wandb(folder: Path, config: PretrainConfig) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import mapbox_earcut
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -88,6 +87,8 @@ def slab(outline: ArrayLike, thickness: float, holes: Sequence[ArrayLike] = (), 
     loops += [_anticlockwise(np.asarray(h, np.float64))[::-1] for h in holes]
     points = np.concatenate(loops)
     ends = np.cumsum([len(loop) for loop in loops])
+    import mapbox_earcut  # comes with the extra `render`
+
     flat = mapbox_earcut.triangulate_float64(points, ends.astype(np.uint32)).reshape(-1, 3).astype(np.int32)
     front = np.column_stack([points, np.full(len(points), thickness / 2)])
     back = front * np.array([1.0, 1.0, -1.0])

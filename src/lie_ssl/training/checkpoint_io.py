@@ -1,0 +1,28 @@
+"""How lightning writes and reads checkpoints here: whole or not at all."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning.pytorch.plugins.io import CheckpointIO
+
+from lie_ssl.storage.files import write_whole
+from lie_ssl.training.checkpoints import read_checkpoint
+
+
+class WholeCheckpoints(CheckpointIO):
+    """Writes under another name, flushes to the disk and moves into place; reads without running code."""
+
+    def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any | None = None) -> None:
+        buffer = io.BytesIO()
+        torch.save(checkpoint, buffer)
+        write_whole(Path(path), [buffer.getvalue()])
+
+    def load_checkpoint(self, path: Any, map_location: Any | None = None, weights_only: bool | None = None) -> Any:
+        return read_checkpoint(Path(path))
+
+    def remove_checkpoint(self, path: Any) -> None:
+        Path(path).unlink(missing_ok=True)
