@@ -118,13 +118,14 @@ def short_demo(steps: int, out: str) -> None:
         sys.modules["lie_ssl.threads"].prepare_environment()
     from lie_ssl.recipes import demo
 
-    recipe, units = demo.demo_recipe(), []
+    name = "demo_recipe" if hasattr(demo, "demo_recipe") else "demo"  # as version 0.1 called it
+    recipe, units = getattr(demo, name)(), []
     for unit in recipe.units:
         optim, log = replace(unit.pretraining.optim, steps=steps), replace(unit.pretraining.log, check_every=steps)
         probe = replace(unit.evaluation.probe, steps=max(1, unit.evaluation.probe.steps * steps // STEPS))
         evaluation = replace(unit.evaluation, probe=probe, limit=500)
         units.append(replace(unit, pretraining=replace(unit.pretraining, optim=optim, log=log), evaluation=evaluation))
-    demo.demo_recipe = lambda: replace(recipe, units=tuple(units))
+    setattr(demo, name, lambda: replace(recipe, units=tuple(units)))
     main()
 
 
