@@ -65,6 +65,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
     ("bench", "train"): ("bench", "train", "time and memory of a step of X Lie against X Frames"),
     ("bench", "option2"): ("bench", "option2", "a supervised step with neighbours (Option 2) against one without"),
     ("bench", "linear"): ("bench", "linear", "the whole grid of linear evaluations on stored features"),
+    ("bench", "shared"): ("bench", "shared", "a short demo while another program keeps one core busy"),
     ("doctor",): ("doctor", "doctor", "what is installed, what works, and what to type for what is missing"),
 }
 # Commands whose flags depend on their first words or on what is registered; their functions take the arguments.

@@ -168,7 +168,7 @@ def test_rows_stand_in_the_order_of_the_recipe_whichever_unit_ends_first(tmp_pat
     again = rows[order[0]].set_axis([*UNIT_KEYS, "diverse"], axis=1)
     add_rows(tmp_path / "a.csv", again, order)
     table = pd.read_csv(tmp_path / "a.csv")
-    assert list(zip(table["arm"], table["seed"], strict=True))[:2] == [("base", 0)] * 2
+    assert list(zip(table["arm"], table["seed"], strict=True))[:2] == [(order[0][1], 0)] * 2
     assert sorted(table["method"].unique()) == ["mae", "vicreg"]
     assert len(table) == 2 * len(order) + 1
 

@@ -56,7 +56,7 @@ def expected_size(config: EncoderConfig, image_size: int, channels: int) -> Enco
     Raises whatever the encoder raises: code of a user's own need not work without memory.
     """
     with torch.random.fork_rng(devices=[]), torch.device("meta"):
-        return size_of(create_encoder(replace(config, weights="", parts=()), image_size, channels))
+        return size_of(create_encoder(replace(config, weights=None, parts=()), image_size, channels))
 
 
 @contextmanager
