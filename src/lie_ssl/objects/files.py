@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from lie_ssl.errors import UserError
+from lie_ssl.extras import require
 from lie_ssl.objects.mesh import Mesh
-from lie_ssl.objects.obj import read_obj
-from lie_ssl.objects.off import read_off
 
 # In the order of preference where one object comes in several formats: those with a look of their own first.
 EXTENSIONS = (".obj", ".glb", ".gltf", ".ply", ".off", ".stl")
@@ -42,10 +41,16 @@ def load_mesh(path: Path | str) -> Mesh:
 
 
 def _reader(extension: str) -> Callable[[Path], Mesh]:
+    """The reader of a format, imported on first use: it needs numba or trimesh, which take their time to load."""
+    require(f"reading {extension[1:]} files", "render")
     if extension == ".obj":
+        from lie_ssl.objects.obj import read_obj
+
         return read_obj
     if extension == ".off":
+        from lie_ssl.objects.off import read_off
+
         return read_off
-    from lie_ssl.objects.scenes import read_scene  # here, because trimesh takes its time to load
+    from lie_ssl.objects.scenes import read_scene
 
     return read_scene
