@@ -13,7 +13,7 @@ def test_what_is_needed_works() -> None:
     assert all(f.works for f in findings.values() if f.needed), findings
     assert {"torch", "GPU", *EXTRAS} <= set(findings)
     assert {name for name, f in findings.items() if f.needed} == {"torch"}
-    assert "drew a ball" in findings["render"].words
+    assert "rendered a ball" in findings["render"].words
 
 
 def test_a_missing_part_says_what_to_type(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,4 +28,4 @@ def test_a_missing_part_says_what_to_type(monkeypatch: pytest.MonkeyPatch, capsy
     text = capsys.readouterr().out
     assert "pip install '.[part]'" in text
     assert "second line" not in text
-    assert "needed but not working: part" in text
+    assert "required parts do not work: part" in text

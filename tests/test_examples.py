@@ -78,7 +78,7 @@ def test_barlow_twins_trains_from_the_command_line(
 
     out = tmp_path / "run"
     main(["pretrain", BARLOW, arm, *flags(tiny.folder, out)])
-    assert "the run is complete" in capsys.readouterr().out
+    assert "the run is finished" in capsys.readouterr().out
     loaded = lie_ssl.load(out, trust=["examples.barlow_twins:BarlowTwins"])
     assert loaded.config is not None
     assert (loaded.config.method.name, loaded.config.optim.steps) == (BARLOW, 3)

@@ -132,11 +132,11 @@ def test_what_is_not_given_keeps_its_default() -> None:
         ({"data": 3}, "config.data is 3, but it must be of type str"),
         ({"diverse": "all"}, "config.diverse is 'all', but it must be of type float"),
         ({"diverse": True}, "config.diverse is True"),
-        ({"precision": "64"}, "config.precision is '64', but it can be 32, bf16, fp16"),
-        ({"precision": 32}, "config.precision is 32, but it can be"),
+        ({"precision": "64"}, "config.precision is '64', but it must be one of 32, bf16, fp16"),
+        ({"precision": 32}, "config.precision is 32, but it must be one of"),
         ({"log": {"tensorboard": 1}}, "config.log.tensorboard is 1, but it must be of type bool"),
-        ({"objective": 3}, "config.objective is 3, but it takes named values"),
-        ({"encoder": {"options": [["depth"]]}}, r"config.encoder.options\[0\] has 1 values, but it takes 2"),
+        ({"objective": 3}, "config.objective is 3, but it must be a mapping of settings"),
+        ({"encoder": {"options": [["depth"]]}}, r"config.encoder.options\[0\] has 1 value, but it needs 2"),
         ({"encoder": {"options": [["depth", None]]}}, r"options\[0\]\[1\] is None, but it must be bool or int or"),
         ({"optim": {"lr": -1.0}}, "optim.lr is -1.0, but it must be above 0"),
     ],
@@ -152,8 +152,8 @@ def test_what_does_not_fit_is_named_by_its_path(values: dict[str, Any], words: s
     [
         ({"lei": 1.0}, r"config has no setting 'lei'; did you mean 'lie'\?"),
         ({"operator": {"fixed": "half"}}, "config.operator.fixed is 'half', but it must be int or float"),
-        ({"operator": {"generators": 4}}, "config.operator.generators is 4, but it takes sev"),
-        ({"operator": {"generators": "44"}}, "generators is '44', but it takes several values"),
+        ({"operator": {"generators": 4}}, "config.operator.generators is 4, but it must be a list"),
+        ({"operator": {"generators": "44"}}, "generators is '44', but it must be a list"),
         ({"operator": {"generators": [1, "2"]}}, r"operator.generators\[1\] is '2'"),
         ({"operator": {"algebra": "su2"}}, "config.operator: there is no algebra 'su2'; there are block, commuting"),
     ],
@@ -164,7 +164,7 @@ def test_what_does_not_fit_an_objective_is_named_by_its_path(values: dict[str, A
 
 
 def test_a_list_for_named_values() -> None:
-    with pytest.raises(UserError, match=r"run is \[1\], but it takes named values"):
+    with pytest.raises(UserError, match=r"run is \[1\], but it must be a mapping of settings"):
         from_plain(PretrainConfig, [1], "run")  # type: ignore[arg-type]
 
 
@@ -194,7 +194,7 @@ def test_required_optional_and_repeated_values() -> None:
         from_plain(Outer, {})
     with pytest.raises(UserError, match=r"config.several\[1\] lacks size"):
         from_plain(Outer, {**values, "several": [{"size": 1}, {}]})
-    with pytest.raises(UserError, match=r"config.span has 3 values, but it takes 2"):
+    with pytest.raises(UserError, match=r"config.span has 3 values, but it needs 2"):
         from_plain(Outer, {**values, "span": [0, 1, 2]})
     with pytest.raises(UserError, match=r"config.limit is 'x', but it must be float or nothing"):
         from_plain(Outer, {**values, "limit": "x"})

@@ -31,14 +31,14 @@ def test_a_sound_torchvision_is_left_alone(tmp_path: Path) -> None:
     package.mkdir()
     (package / "__init__.py").write_text("imports = globals().get('imports', 0) + 1\n__version__ = 'sound'\n")
     code = """
-from lie_ssl._torchvision_compat import import_torchvision, is_cured
+from lie_ssl._torchvision_compat import import_torchvision, is_patched
 tv = import_torchvision()
-print(tv.__version__, tv.imports, is_cured(), 'torch' in sys.modules)
+print(tv.__version__, tv.imports, is_patched(), 'torch' in sys.modules)
 """
     assert run(code, tmp_path).strip() == "sound 1 False False"
 
 
-def test_a_mismatched_torchvision_is_cured(tmp_path: Path) -> None:
+def test_a_mismatched_torchvision_is_patched(tmp_path: Path) -> None:
     package = tmp_path / "torchvision"
     package.mkdir()
     # The same failure as the real one: the operator is looked up at import, and half of the package is loaded by then.
@@ -48,9 +48,9 @@ def test_a_mismatched_torchvision_is_cured(tmp_path: Path) -> None:
         "torch.library.register_fake('torchvision::nms')(lambda a, b, c: a)\n"
     )
     code = """
-from lie_ssl._torchvision_compat import import_torchvision, is_cured
+from lie_ssl._torchvision_compat import import_torchvision, is_patched
 import_torchvision()
-print(is_cured())
+print(is_patched())
 """
     assert run(code, tmp_path).strip() == "True"
 

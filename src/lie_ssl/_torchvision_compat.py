@@ -1,9 +1,9 @@
-"""Lets torchvision load beside a build of torch that it was not compiled for.
+"""Makes torchvision importable with a build of torch that it was not compiled for.
 
-A CPU build of torch next to torchvision's CUDA build stops at import with `operator torchvision::nms does not exist`,
-and timm, torchmetrics and lightning stop with it. Two operators are then declared by hand and the import is tried
-again. Nothing here needs those operators, nor the compiled part of `torchvision.io`, which stays unusable: pictures are
-read with PIL. Where torchvision is sound this is a plain import.
+With a CPU build of torch, the CUDA build of torchvision fails at import with `operator torchvision::nms does not
+exist`, and so do timm, torchmetrics and lightning. Here the two missing operators are declared and the import is
+repeated. They are never called, and neither is the compiled part of `torchvision.io`, which stays unusable: pictures
+are read with PIL. Where torchvision works, this is a plain import.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _library: Any = None  # the declarations live as long as this object
 
 
 def import_torchvision() -> ModuleType:
-    """The torchvision module. Call it before anything that imports torchvision itself (timm, lightning)."""
+    """Imports torchvision. Call it before importing anything that imports torchvision itself (timm, lightning)."""
     if "torchvision" in sys.modules:
         return sys.modules["torchvision"]
     require("an encoder", "vision")
@@ -38,8 +38,8 @@ def import_torchvision() -> ModuleType:
     return import_module("torchvision")
 
 
-def is_cured() -> bool:
-    """Whether the cure was needed in this process."""
+def is_patched() -> bool:
+    """Whether torchvision had to be patched in this process."""
     return _library is not None
 
 

@@ -1,7 +1,7 @@
-"""The command line: `lie-ssl VERB ...`.
+"""The command line: `lie-ssl COMMAND ...`.
 
-This file only finds the function behind a verb, so that help appears at once and nothing heavy is imported for it; the
-functions are in `lie_ssl.commands`, and their arguments and docstrings become the flags and the help text.
+This file only finds the function behind a command, so that help appears at once and nothing heavy is imported. The
+functions are in `lie_ssl.commands`; their arguments and docstrings become the flags and the help text.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from types import FrameType
 from lie_ssl import __version__
 from lie_ssl.errors import UserError
 from lie_ssl.extras import explained, needs, require
-from lie_ssl.storage.limits import LEAST, available_memory
+from lie_ssl.storage.limits import MIN_MEMORY, available_memory
 from lie_ssl.storage.paths import shown
 from lie_ssl.threads import prepare_environment
 
 TERMINATED = 128 + signal.SIGTERM
-GOES_ON = "what can be resumed goes on with the same command"
-MEMORY = "memory is short; close other programs, or take smaller batches, pictures or models"
-# What can be done about errors of the system.
+RESUME_HINT = "run the same command again to resume"
+MEMORY = "out of memory; close other programs, or use smaller batches, pictures or models"
+# What a user can do about errors of the operating system.
 REMEDIES = {
     errno.EMFILE: "raise the limit on open files, for example with `ulimit -n 4096`",
-    errno.ENFILE: "close other programs, which hold too many files open",
+    errno.ENFILE: "close other programs, which have too many files open",
     errno.ENOSPC: "free some space or choose another folder",
-    errno.EACCES: "change its permissions or choose another folder",
+    errno.EACCES: "change the permissions or choose another folder",
     errno.EROFS: "choose another folder",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.ENOMEM: MEMORY,
@@ -40,49 +40,53 @@ REMEDIES = {
 
 # Words of the command -> (module, function, one line of help).
 COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
-    ("demo",): ("demo", "demo", "the effect in minutes: MAE, MAE Frames and MAE Lie on objects in new poses"),
-    ("data", "make", "demo"): ("make", "make_demo", "all 52 classes, 9,360 frames of 64 px: seconds"),
-    ("data", "make", "small"): ("make", "make_small", "24 classes, 57,600 frames of 32 px in grey clay: half a minute"),
-    ("data", "make", "paper"): ("make", "make_paper", "52 x 50 x 180 frames of 224 px, as in the paper"),
-    ("data", "import"): ("data", "import_photos", "photographs (turntables, COIL) into the same kind of folder"),
+    ("demo",): ("demo", "demo", "show the effect in minutes: MAE, MAE Frames and MAE Lie in new poses"),
+    ("data", "make", "demo"): ("make", "make_demo", "make 9,360 frames of 64 px, all 52 classes, in seconds"),
+    ("data", "make", "small"): ("make", "make_small", "make 57,600 grey frames of 32 px, 24 classes, in half a minute"),
+    ("data", "make", "paper"): ("make", "make_paper", "make 468,000 frames of 224 px, as in the paper"),
+    ("data", "import"): ("data", "import_photos", "import photographs (turntables, COIL) or video clips as a data set"),
     ("data", "show"): ("data", "show", "print the card of a data set and draw its figures"),
     ("data", "export"): ("data", "export", "write a data set as ImageFolder or Hugging Face parquet"),
-    ("data", "verify"): ("data", "verify", "find any changed byte in a data set"),
-    ("pretrain",): ("pretrain", "pretrain", "train MAE, VICReg or SimCLR, alone or with pairs and the Lie operator"),
-    ("evaluate",): ("evaluate", "evaluate", "an encoder on known and unknown instances in typical and new poses"),
-    ("gaps",): ("gaps", "gaps", "what published models lose on new poses and new instances"),
-    ("transfer",): ("transfer", "transfer", "encoders of runs on photographs, upright and rotated"),
-    ("ablate",): ("ablate", "ablate", "what a Lie model loses without each of its parts"),
-    ("sweep",): ("sweep", "sweep", "many runs of a grid, and the best one by validation accuracy"),
-    ("reproduce",): ("reproduce", "reproduce", "an evaluation again from its card, or all runs of a recipe"),
-    ("report",): ("report", "report", "one page with the tables and plots of evaluations"),
-    ("export",): ("export", "export", "an encoder from a run as safetensors, timm weights or ONNX"),
-    ("bench", "render"): ("bench", "render", "frames a second against Panda3D and Blender"),
-    ("bench", "frames"): ("bench", "frames", "reading random frames against torchvision's ImageFolder"),
-    ("bench", "choices"): ("bench", "choices", "the measurements behind docs/decisions.md"),
-    ("bench", "action"): ("bench", "action", "the exponential action against matrix_exp and other ways"),
-    ("bench", "augment"): ("bench", "augment", "augmentations of whole batches against torchvision's one by one"),
-    ("bench", "train"): ("bench", "train", "time and memory of a step of X Lie against X Frames"),
-    ("bench", "option2"): ("bench", "option2", "a supervised step with neighbours (Option 2) against one without"),
-    ("bench", "linear"): ("bench", "linear", "the whole grid of linear evaluations on stored features"),
-    ("bench", "shared"): ("bench", "shared", "a short demo while another program keeps one core busy"),
-    ("doctor",): ("doctor", "doctor", "what is installed, what works, and what to type for what is missing"),
+    ("data", "verify"): ("data", "verify", "check that no byte of a data set has changed"),
+    ("pretrain",): ("pretrain", "pretrain", "train MAE, VICReg or SimCLR, alone or with the Lie operator on pairs"),
+    ("evaluate",): ("evaluate", "evaluate", "test an encoder on known and unknown instances in new poses"),
+    ("gaps",): ("gaps", "gaps", "measure how much published models lose on new poses and instances"),
+    ("transfer",): ("transfer", "transfer", "finetune and test encoders on photographs, upright and rotated"),
+    ("ablate",): ("ablate", "ablate", "remove parts of a Lie model one at a time and compare"),
+    ("sweep",): ("sweep", "sweep", "train all runs of a grid and select one by validation accuracy"),
+    ("reproduce",): ("reproduce", "reproduce", "repeat an evaluation from its card, or run all units of a recipe"),
+    ("report",): ("report", "report", "write one page with the tables and plots of evaluations"),
+    ("export",): ("export", "export", "write the encoder of a run as safetensors, timm weights or ONNX"),
+    ("bench", "render"): ("bench", "render", "compare rendering speed with Panda3D and Blender"),
+    ("bench", "frames"): ("bench", "frames", "compare reading of random frames with torchvision's ImageFolder"),
+    ("bench", "choices"): ("bench", "choices", "repeat the measurements behind docs/decisions.md"),
+    ("bench", "action"): ("bench", "action", "compare exp_action with matrix_exp and other methods"),
+    ("bench", "augment"): (
+        "bench",
+        "augment",
+        "compare augmentation of whole batches with torchvision's, one by one",
+    ),
+    ("bench", "train"): ("bench", "train", "compare time and memory of a training step of X Lie and X Frames"),
+    ("bench", "option2"): ("bench", "option2", "compare a supervised step with neighbours (Option 2) and without"),
+    ("bench", "linear"): ("bench", "linear", "time the whole grid of linear evaluations on stored features"),
+    ("bench", "shared"): ("bench", "shared", "time a short demo while another program keeps one core busy"),
+    ("doctor",): ("doctor", "doctor", "check what is installed and working, and how to install the rest"),
 }
-# Commands whose flags depend on their first words or on what is registered; their functions take the arguments.
+# Commands whose flags depend on their first arguments or on registries; their functions get the raw arguments.
 WITH_WORDS = {
     ("data", "make", "demo"), ("data", "make", "small"), ("data", "make", "paper"), ("pretrain",), ("evaluate",),
     ("ablate",), ("sweep",), ("transfer",),
 }  # fmt: skip
-# What other commands start, and nobody types.
-HIDDEN: dict[tuple[str, ...], tuple[str, str, str]] = {("job",): ("job", "job", "one of several units side by side")}
+# Started by other commands, not typed by users.
+HIDDEN: dict[tuple[str, ...], tuple[str, str, str]] = {("job",): ("job", "job", "run one of several parallel units")}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one command; a :class:`UserError` becomes one line on standard error and exit code 2."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal without UTF-8 shows a ? for what it does not have
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without UTF-8 shows ? for other characters
             stream.reconfigure(errors="replace" if stream is sys.stdout else "backslashreplace")
-    if arguments is None:  # typed, and so before anything has imported torch
+    if arguments is None:  # called by the shell, so torch is not imported yet
         prepare_environment()
     try:
         with terminated_by_exception():
@@ -90,16 +94,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except UserError as error:
         _stop(str(error), 2)
     except KeyboardInterrupt:
-        _stop(f"stopped; {GOES_ON}", 130)
+        _stop(f"interrupted; {RESUME_HINT}", 130)
     except SystemExit as stop:
         if stop.code == TERMINATED:
-            _stop(f"stopped by SIGTERM; {GOES_ON}", TERMINATED)
+            _stop(f"terminated by SIGTERM; {RESUME_HINT}", TERMINATED)
         raise
-    except BrokenPipeError:  # the reader of our output has gone, as in `lie-ssl ... | head`
+    except BrokenPipeError:  # the reader of the output has gone, as in `lie-ssl ... | head`
         sys.stderr.close()
         sys.exit(1)
-    except OSError as error:  # a disk or a permission: nothing that a traceback would help with
-        if error.errno is None and available_memory() < LEAST:  # a library could not be loaded for want of memory
+    except OSError as error:  # a disk or a permission: a traceback would not help
+        if error.errno is None and available_memory() < MIN_MEMORY:  # too little memory to load a library
             _stop(MEMORY, 2)
         remedy = REMEDIES.get(error.errno or 0)
         where = f": {error.filename}" if error.filename else ""
@@ -113,13 +117,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _stop(sentence: str, code: int) -> None:
-    """Says why, on one line, and ends the program."""
+    """Prints one line on standard error and exits."""
     print(f"lie-ssl: {shown(' '.join(sentence.split()))}", file=sys.stderr)
     sys.exit(code)
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether Python, torch or the loader of a library could not get memory."""
+    """Whether Python, torch or the dynamic loader ran out of memory."""
     words = (
         "can't start new thread",
         "can't allocate memory",
@@ -133,7 +137,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 @contextmanager
 def terminated_by_exception() -> Iterator[None]:
-    """SIGTERM ends the program as Ctrl-C does: with a sentence, and after cleaning up."""
+    """Turns SIGTERM into an exception, so that the program cleans up and prints a message, as with Ctrl-C."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise SystemExit(TERMINATED)
@@ -179,7 +183,7 @@ def _load(words: tuple[str, ...]) -> Callable[..., None]:
 
 
 def _branches(words: tuple[str, ...]) -> list[str]:
-    """The words that may follow, in the order of the table."""
+    """The subcommands that may follow, in the order of the table."""
     return list(dict.fromkeys(c[len(words)] for c in COMMANDS if c[: len(words)] == words))
 
 
@@ -196,4 +200,4 @@ def _overview(words: tuple[str, ...]) -> str:
 def _unknown(words: tuple[str, ...], word: str, branches: list[str]) -> str:
     near = difflib.get_close_matches(word, branches, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(branches)}."
-    return f"{' '.join(('lie-ssl', *words))} knows no {word!r}; {hint}"
+    return f"{' '.join(('lie-ssl', *words))} has no command {word!r}; {hint}"

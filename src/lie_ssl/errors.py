@@ -2,7 +2,7 @@
 
 
 class UserError(Exception):
-    """Something the user can mend: one sentence that says what, where and what to do.
+    """An error that the user can fix: one sentence that says what is wrong, where, and what to do.
 
     The command line prints it and exits with code 2; from Python it is raised like any other exception.
     """

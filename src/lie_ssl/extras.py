@@ -1,4 +1,4 @@
-"""Optional packages: which extra brings which, which command needs which, and what to type for a missing one.
+"""Optional packages: what each extra installs, what each command needs, and how to install what is missing.
 
 `pip install lie_ssl` brings torch, numpy and the command line. Everything else comes in the extras of pyproject.toml,
 which a test compares with the tables here.
@@ -24,14 +24,14 @@ class Extra:
 EXTRAS = {
     "vision": Extra("encoders and their weights", ("timm", "torchvision", "PIL", "safetensors")),
     "data": Extra("data sets on disk", ("pandas", "pyarrow", "zstandard", "PIL")),
-    "render": Extra("drawing shapes and mesh files", ("numba", "trimesh", "mapbox_earcut", "PIL")),
+    "render": Extra("rendering shapes and mesh files", ("numba", "trimesh", "mapbox_earcut", "PIL")),
     "train": Extra("pretraining", ("lightning", "tensorboard")),
     "report": Extra("figures and report pages", ("matplotlib", "plotly")),
-    "video": Extra("learning from clips", ("av",)),
+    "video": Extra("learning from video clips", ("av",)),
     "onnx": Extra("exporting to ONNX", ("onnx", "onnxruntime", "onnxscript")),
     "sklearn": Extra("encoders in scikit-learn pipelines", ("sklearn",)),
     "wandb": Extra("logging to Weights & Biases", ("wandb",)),
-    "blender": Extra("photoreal pictures", ("bpy",)),
+    "blender": Extra("photorealistic rendering", ("bpy",)),
     "weights": Extra(
         "encoders trained on ImageNet",
         (
@@ -42,12 +42,12 @@ EXTRAS = {
             "imgsim",
         ),
     ),
-    "bench": Extra("peers to measure against", ("panda3d", "scipy", "torchdiffeq")),
+    "bench": Extra("packages to compare with", ("panda3d", "scipy", "torchdiffeq")),
 }
-# Where a module and the package that brings it have different names.
+# Packages whose name differs from that of their module.
 PACKAGES = {"PIL": "pillow", "sklearn": "scikit-learn"}
 
-# First words of a command -> the extras without which it cannot start. The longest match counts.
+# First words of a command -> the extras that it needs. The longest match counts.
 NEEDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("demo",): ("vision", "data", "render", "train", "report"),
     ("data",): ("data",),
@@ -76,16 +76,16 @@ NEEDS: dict[tuple[str, ...], tuple[str, ...]] = {
 
 
 class MissingExtraError(UserError, ImportError):
-    """A package is not installed. The sentence names the extra that brings it."""
+    """A package is not installed. The message names the extra that installs it."""
 
 
 def require(what: str, *extras: str) -> None:
-    """Stops with one sentence if a package of these extras is not installed.
+    """Raises :class:`MissingExtraError` if a package of these extras is not installed.
 
-    Nothing is imported, so the check costs little and names everything that is missing at once.
+    Nothing is imported, so the check is cheap and names everything that is missing at once.
 
     Args:
-        what: What needs the extras, as the subject of the sentence.
+        what: What needs the extras, as the subject of the message.
         extras: Names of extras.
     """
     if absent := missing(*extras):
@@ -111,7 +111,7 @@ def needs(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def explained(error: ModuleNotFoundError) -> MissingExtraError | None:
-    """The sentence for an import that failed because an optional package is not installed; None for other failures."""
+    """The error for an import that failed because an optional package is not installed; None for other failures."""
     module = (error.name or "").partition(".")[0]
     extras = [name for name, extra in EXTRAS.items() if module in extra.modules][:1]
     if not extras or is_installed(module):
@@ -123,12 +123,12 @@ def is_installed(module: str) -> bool:
     """Whether a module can be found, without importing it."""
     try:
         return find_spec(module) is not None
-    except ValueError:  # it is imported, but something that has no spec stands in for it
+    except ValueError:  # replaced in sys.modules by an object without a spec
         return True
 
 
 def package_of(module: str) -> str:
-    """The package that brings a module, as pip names it."""
+    """The package that provides a module, as pip names it."""
     return PACKAGES.get(module, module)
 
 
@@ -146,7 +146,7 @@ def versions_of(packages: Iterable[str]) -> dict[str, str]:
 
 
 def command(extras: Iterable[str]) -> str:
-    """What to type.
+    """The command that installs these extras.
 
     >>> command(["data", "train"])
     "pip install 'lie_ssl[data,train]'"
@@ -155,7 +155,7 @@ def command(extras: Iterable[str]) -> str:
 
 
 def _sentence(what: str, modules: list[str], extras: Iterable[str]) -> str:
-    """Names the packages, and those of the extras that bring them."""
+    """Names the missing packages and the extras that install them."""
     names = [package_of(module) for module in modules]
     listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
     return f"{what} needs {listed}; type: {command(e for e in extras if {*EXTRAS[e].modules} & {*modules})}"

@@ -1,15 +1,15 @@
-"""Files of earlier versions, in the form of today.
+"""Converts files of earlier versions to the current format.
 
-Every config and card says the format that it has; what says none has format 1, that of lie_ssl 0.1. All functions work
-on plain values (dicts, lists, numbers, words), so that nothing of the package is needed to read an old file.
+Every config and card has a field `format`; files without it have format 1, that of lie_ssl 0.1. All functions work on
+plain values (dicts, lists, numbers, strings), so old files can be read without importing the rest of the package.
 
 What changed from format 1 to 2:
 
-- A run's objective was one set of weights for all arms; now every objective has a name and settings of its own. The arm
-  `base` is called `alone`. The name of a run's own, `arm`, became `variant`.
-- "None" was written as 0 or as an empty word.
+- All arms shared one set of objective weights; now every objective has its own name and settings. The arm `base` is
+  called `alone`. The name that a user gave to a run, `arm`, became `variant`.
+- "None" was written as 0 or as an empty string.
 - The optimiser `adam` of classifiers, which was AdamW, is called `adamw`.
-- In checkpoints the weights of an objective stood under `frames_loss` or `lie_loss`.
+- In checkpoints the weights of an objective were stored under `frames_loss` or `lie_loss`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RENAMED_OPTIMISERS = {"adam": "adamw"}
 RENAMED_CELLS = {"arm": RENAMED_ARMS, "optimiser": RENAMED_OPTIMISERS}  # of tables, by column
 RENAMED_CALLBACKS = {"Keeper": "RunCallback"}
 RENAMED_MODULES = ("model.frames_loss.", "model.lie_loss.")
-# Settings that have become None, and what they were before.
+# Settings that may be None now, and the values that meant None in format 1.
 RUN_NONE: dict[str, Any] = {
     "optim.clip": 0.0, "log.check_every": 0, "log.save_every": 0, "log.wandb": "", "start": "", "method.hidden": 0,
     "encoder.image_size": 0, "encoder.channels": 0, "encoder.patch_size": 0, "encoder.weights": "",
@@ -37,7 +37,7 @@ RUN_NONE: dict[str, Any] = {
 }  # fmt: skip
 OPERATOR_NONE: dict[str, Any] = {"hidden": 0, "max_norm": 0.0, "scale": 0.0, "rank": 0, "block_size": 0}
 EVALUATION_NONE: dict[str, Any] = {"limit": 0}
-# Settings of format 1 that an objective does not have, with the values that make them mean nothing.
+# Objective settings of format 1, with the values at which they have no effect.
 OLD_OBJECTIVE: dict[str, Any] = {
     "ssl": 1.0, "frames": 0.0, "lie": 0.0, "euclidean": 0.0, "coordinates": 0.0, "invariant": 0.0, "temperature": 1.0,
     "invariant_temperature": 0.0, "view": "clean", "batch_norm": True, "own_negative": True, "singles": True,
@@ -59,24 +59,27 @@ OWN_SETTINGS = {
 }
 OLD_LIE = ("no_euclidean", "no_fixed")  # ablations of Lie that are other objectives now
 SHARE = 5 / 8
-# Sizes of embeddings in the recipes of format 1, which gave the fixed part as a number.
+# Embedding sizes in the recipes of format 1, which gave the fixed part as a number of dimensions.
 DIMENSIONS = {
     "vit_mini": 128, "resnet_mini": 128, "vit_base_patch16_224": 768, "resnet50": 2048, "tf_efficientnet_lite0": 1280,
 }  # fmt: skip
 
 
 def migrate(kind: Kind, values: Mapping[str, Any], where: str) -> Values:
-    """The values of a file in the form of today; those of a newer version are refused.
+    """Converts the values of a file to the current format; a newer format is an error.
 
     Args:
-        kind: Of which file: the config or card of a run, the card of an evaluation, the settings of an exported
+        kind: The kind of file: the config or card of a run, the card of an evaluation, the settings of an exported
             encoder, the config of a saved model, or a checkpoint.
-        values: As read from the file.
-        where: The file, for the message.
+        values: The values as read from the file.
+        where: The file, for error messages.
+
+    Returns:
+        The values in the current format, without the field `format`.
     """
     found = values.get("format", 1)
     if not isinstance(found, int) or isinstance(found, bool) or not 1 <= found <= FORMAT:
-        raise UserError(f"{where} has the format {found!r:.40}, but this lie_ssl reads up to {FORMAT}; upgrade lie_ssl")
+        raise UserError(f"{where} has format {found!r:.40}, newer than {FORMAT}; upgrade lie_ssl")
     rest = {name: value for name, value in values.items() if name != "format"}
     if found == FORMAT:
         return rest
@@ -87,7 +90,7 @@ def migrate(kind: Kind, values: Mapping[str, Any], where: str) -> Values:
 
 
 def legacy_config(values: Mapping[str, Any]) -> Values:
-    """The config of a run as format 1 would have written it, for comparing with hashes of that time.
+    """The config of a run as format 1 would have written it, to compare with old hashes.
 
     It is the inverse of :func:`migrate` for every config that format 1 could express.
     """
@@ -109,7 +112,7 @@ def legacy_config(values: Mapping[str, Any]) -> Values:
 
 
 def legacy_evaluation(values: Mapping[str, Any]) -> Values:
-    """The settings of an evaluation as format 1 would have written them, from their form of today."""
+    """Converts the settings of an evaluation from the current format to format 1."""
     out = _with_optimisers(values, {new: old for old, new in RENAMED_OPTIMISERS.items()})
     for path, before in EVALUATION_NONE.items():
         _replace(out, path, None, before)
@@ -117,7 +120,7 @@ def legacy_evaluation(values: Mapping[str, Any]) -> Values:
 
 
 def modern_evaluation(values: Mapping[str, Any]) -> Values:
-    """The settings of an evaluation in the form of today, from those of format 1."""
+    """Converts the settings of an evaluation from format 1 to the current format."""
     out = _with_optimisers(values, RENAMED_OPTIMISERS)
     for path, before in EVALUATION_NONE.items():
         _replace(out, path, before, None)
@@ -125,7 +128,7 @@ def modern_evaluation(values: Mapping[str, Any]) -> Values:
 
 
 def _with_optimisers(values: Mapping[str, Any], names: Mapping[str, str]) -> Values:
-    """Plain settings with other names of optimisers, in them and in their parts."""
+    """Plain settings with renamed optimisers, also in nested settings."""
     out = {key: _with_optimisers(v, names) if isinstance(v, dict) else copy.deepcopy(v) for key, v in values.items()}
     if isinstance(found := out.get("optimisers"), list):
         out["optimisers"] = [names.get(o, o) if isinstance(o, str) else o for o in found]
@@ -136,11 +139,11 @@ def _config(values: Values) -> Values:
     """A run's config."""
     given = values.get("objective", {})
     if not isinstance(given, dict) or not isinstance(given.get("operator", {}), dict) or "name" in given:
-        return {"variant": None, **values}  # written by hand in the form of today, or not at all a config
+        return {"variant": None, **values}  # written by hand in the current format, or not a config at all
     old = {**OLD_OBJECTIVE, **given, "operator": {**OLD_OBJECTIVE["operator"], **given.get("operator", {})}}
     name = _objective_name(old)
     own = {setting: old[setting] for setting in OWN_SETTINGS[name]}
-    # What the objective cannot have is left to be found: misspelt settings, and weights that would be lost.
+    # Misspelt settings, and weights that the objective does not have, are kept so that validation reports them.
     own |= {setting: value for setting, value in given.items() if setting not in OLD_OBJECTIVE}
     own |= {setting: old[setting] for setting in WEIGHTS if old[setting] != 0}
     if "operator" in own:
@@ -159,18 +162,18 @@ def _config(values: Values) -> Values:
 
 
 def _fixed(share: float, dim: int) -> int:
-    """The dimensions that a group leaves alone, by their share."""
+    """The number of dimensions on which the group does not act, from their share."""
     return dim - int((1 - share) * dim)
 
 
 def arm_of(config: Mapping[str, Any]) -> str:
-    """What a run is called in tables, from its config in the form of today."""
+    """The name of a run in tables, from its config in the current format."""
     name, variant = config["objective"]["name"], config["variant"]
     return str(name) if variant is None else f"{name}-{variant}"
 
 
 def _objective_name(old: Mapping[str, Any]) -> str:
-    """Which objective the weights of format 1 made."""
+    """The objective that the weights of format 1 amount to."""
     moves = any(old[term] > 0 for term in ("lie", "euclidean", "coordinates"))
     if not moves and not old["invariant"] > 0:
         return "frames" if old["frames"] > 0 else "alone"
@@ -192,7 +195,7 @@ def _evaluation(values: Values) -> Values:
     if values.get("pretraining") is not None:
         given = values["pretraining"].get("arm")
         values["pretraining"] = _config(values["pretraining"])
-        for card in (values, values["run"]):  # names that contradict each other are left to be found
+        for card in (values, values["run"]):  # names that contradict each other are kept; readers report them
             if card["arm"] in (given, RENAMED_ARMS.get(given)):
                 card["arm"] = arm_of(values["pretraining"])
     return values
@@ -214,7 +217,7 @@ def _saved(values: Values) -> Values:
 
 
 def _checkpoint(values: Values) -> Values:
-    """A checkpoint of a run: the objective's weights and the callback have other names."""
+    """A checkpoint of a run: the objective's weights and the callback were renamed."""
 
     def renamed(key: str) -> str:
         for old in RENAMED_MODULES:
@@ -228,7 +231,7 @@ def _checkpoint(values: Values) -> Values:
 
 
 def _replace(values: Values, path: str, before: Any, after: Any) -> None:
-    """Exchanges one value of a dotted setting, where it is there."""
+    """Replaces one value of a dotted setting, if the setting exists."""
     *parents, name = path.split(".")
     for parent in parents:
         if not isinstance(values := values.get(parent, {}), dict):

@@ -1,8 +1,8 @@
 """Registries: every objective, method, source, factor and metric is registered in the file that defines it.
 
-A registry belongs to a package. It imports the modules of that package when it is first asked for a name, so that a new
-file needs no line anywhere else. Code of the user's own is either registered before the command runs, or named by its
-import path, `package.module:Class`.
+A registry belongs to a package. It imports the modules of that package on first use, so that a new file needs no line
+anywhere else. A user's own code is either registered before the command runs, or named by its import path,
+`package.module:Class`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Entry(Generic[Value]):
-    """What is registered under a name, and what readers of tables call it.
+    """A registered object with its name and its title in tables.
 
-    `order` decides where it stands in lists, tables and figures; equal orders are sorted by name.
+    `order` is its position in lists, tables and figures; equal orders are sorted by name.
     """
 
     name: str
@@ -49,26 +49,26 @@ class Registry(Generic[AnyEntry]):
         self._complete = False
 
     def add(self, entry: AnyEntry) -> None:
-        """Registers an entry. A name can be registered once."""
+        """Registers an entry. A name can be registered only once."""
         if (known := self._entries.get(entry.name)) is not None and known != entry:
-            raise UserError(f"the {self.kind} {entry.name!r} is registered already; choose another name")
+            raise UserError(f"the {self.kind} {entry.name!r} is already registered; choose another name")
         self._entries[entry.name] = entry
 
     def remove(self, name: str) -> None:
-        """Forgets an entry, as tests do with theirs."""
+        """Removes an entry; for tests."""
         del self._entries[name]
 
     def entries(self) -> list[AnyEntry]:
-        """All entries in their order."""
+        """All entries, in order."""
         if not self._complete:
-            self._complete = True  # set first: the modules may ask for names themselves
+            self._complete = True  # set first: the modules may use the registry themselves
             for module in pkgutil.iter_modules(import_module(self.package).__path__):
                 if not module.name.startswith("_"):
                     import_module(f"{self.package}.{module.name}")
         return sorted(self._entries.values(), key=lambda entry: (entry.order, entry.name))
 
     def names(self) -> list[str]:
-        """All names in their order."""
+        """All names, in order."""
         return [entry.name for entry in self.entries()]
 
     def __iter__(self) -> Iterator[str]:
@@ -84,7 +84,7 @@ class Registry(Generic[AnyEntry]):
         return self._entries[name]
 
     def title(self, name: str) -> str:
-        """What tables call it; a name that is not registered stands for itself."""
+        """The title in tables; a name that is not registered is its own title."""
         return self[name].title if name in self else name
 
 

@@ -1,4 +1,4 @@
-"""Configs as plain data and back: what is read from a file is checked against the dataclass, key by key."""
+"""Configs to plain data and back: values from a file are checked against the dataclass, key by key."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ import difflib
 import json
 import math
 import types
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from lie_ssl._text import count
 from lie_ssl.errors import UserError
 
 Config = TypeVar("Config")
-MOST = 2**53  # above it floats no longer tell whole numbers apart
+MOST = 2**53  # above it, floats cannot represent every whole number
 
 
 def to_plain(config: Any) -> dict[str, Any]:
-    """A dataclass -> lists, numbers and words, as JSON has them."""
+    """Converts a dataclass to dicts, lists, numbers and strings, as in JSON."""
     plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(config)))
     return plain
 
 
 def from_plain(kind: type[Config], values: Mapping[str, Any], where: str = "config") -> Config:
-    """The dataclass with the given values; a misspelt key or a value of a wrong type is named in one sentence."""
+    """Builds a dataclass from plain values; the error names a misspelt key or a value of the wrong type."""
     if not isinstance(values, Mapping):
-        raise UserError(f"{where} is {values!r}, but it takes named values")
+        raise UserError(f"{where} is {values!r}, but it must be a mapping of settings")
     hints = get_type_hints(kind)
     names = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]
     for key in values:
@@ -34,7 +35,7 @@ def from_plain(kind: type[Config], values: Mapping[str, Any], where: str = "conf
     found = {key: _value(hints[key], value, f"{where}.{key}") for key, value in values.items()}
     try:
         return kind(**found)
-    except ValueError as error:  # of components that know nothing of users, such as the Lie operator
+    except ValueError as error:  # from components that do not know UserError, such as the Lie operator
         raise UserError(f"{where}: {error}") from error
     except TypeError as error:
         missing = [f.name for f in dataclasses.fields(kind) if f.name not in found and _required(f)]  # type: ignore[arg-type]
@@ -42,9 +43,9 @@ def from_plain(kind: type[Config], values: Mapping[str, Any], where: str = "conf
 
 
 def check_numbers(config: Any, where: str = "") -> None:
-    """Refuses nan, inf and numbers that no computer counts to, in any setting of a dataclass.
+    """Rejects nan, inf and huge integers in any setting of a dataclass.
 
-    Every config calls it when it is made, so that it holds for flags, files and Python alike.
+    Every config calls it in `__post_init__`, so it applies to flags, files and Python calls alike.
     """
     for field in dataclasses.fields(config):
         name = f"{where}.{field.name}" if where else field.name
@@ -53,11 +54,35 @@ def check_numbers(config: Any, where: str = "") -> None:
             if isinstance(each, float) and not math.isfinite(each):
                 raise UserError(f"{name} is {each}, but it must be a finite number")
             if isinstance(each, int) and abs(each) > MOST:
-                raise UserError(f"{name} is {each:.3g}, but whole numbers here go to {MOST:.3g}")
+                raise UserError(f"{name} is {each:.3g}, but whole numbers must be at most {MOST:.3g}")
+
+
+def first_difference(there: Mapping[str, Any], here: Mapping[str, Any], ignore: Collection[str] = ()) -> str | None:
+    """The first setting in which two plain configs differ, for a message; None if there is none.
+
+    >>> first_difference({"optim": {"lr": 0.1}, "seed": 0}, {"optim": {"lr": 0.2}, "seed": 1})
+    'optim.lr is 0.1 there and 0.2 here'
+
+    Args:
+        there, here: Nested settings, as :func:`to_plain` gives them.
+        ignore: Names of top-level settings that may differ.
+    """
+    first, second = _flat(there), _flat(here)
+    for name in sorted(first.keys() | second.keys()):
+        if first.get(name) != second.get(name) and name.split(".")[0] not in ignore:
+            return f"{name} is {first.get(name)!s:.80} there and {second.get(name)!s:.80} here"
+    return None
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, value in values.items():
+        out |= _flat(value, f"{prefix}{name}.") if isinstance(value, Mapping) else {f"{prefix}{name}": value}
+    return out
 
 
 def suggestion(word: str, known: list[str]) -> str:
-    """`; did you mean ...?` for a word that is close to a known one, or the known ones where they are few."""
+    """`; did you mean ...?` for a word that is close to a known one; otherwise the known words if they are few."""
     near = difflib.get_close_matches(word, known, 1)
     if near:
         return f"; did you mean {near[0]!r}?"
@@ -74,7 +99,7 @@ def _value(hint: Any, value: Any, where: str) -> Any:
         return value if isinstance(value, hint) else from_plain(hint, value, where)  # type: ignore[arg-type]
     if origin is Literal:
         if value not in get_args(hint):
-            raise UserError(f"{where} is {value!r}, but it can be {', '.join(str(a) for a in get_args(hint))}")
+            raise UserError(f"{where} is {value!r}, but it must be one of {', '.join(str(a) for a in get_args(hint))}")
         return value
     if origin in (Union, types.UnionType):
         return _first_that_fits(get_args(hint), value, where)
@@ -103,9 +128,9 @@ def _first_that_fits(hints: tuple[Any, ...], value: Any, where: str) -> Any:
 
 def _tuple(hints: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
     if isinstance(value, str) or not isinstance(value, (list, tuple)):
-        raise UserError(f"{where} is {value!r}, but it takes several values")
+        raise UserError(f"{where} is {value!r}, but it must be a list")
     if len(hints) == 2 and hints[1] is Ellipsis:
         hints = (hints[0],) * len(value)
     if len(value) != len(hints):
-        raise UserError(f"{where} has {len(value)} values, but it takes {len(hints)}")
+        raise UserError(f"{where} has {count(len(value), 'value')}, but it needs {len(hints)}")
     return tuple(_value(h, v, f"{where}[{i}]") for i, (h, v) in enumerate(zip(hints, value, strict=True)))

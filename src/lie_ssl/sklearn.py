@@ -25,14 +25,14 @@ from lie_ssl.training.loading import Loaded, Which, load  # noqa: E402
 
 
 class LieEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Pictures -> embeddings. Nothing is fitted: the encoder is trained already.
+    """Transforms pictures into embeddings. Nothing is fitted: the encoder is already trained.
 
     Takes what :meth:`Loaded.embed <lie_ssl.training.loading.Loaded.embed>` takes: PIL pictures, arrays, tensors, paths.
 
     Args:
         run: Folder of a run or of a saved model, or an exported .safetensors file.
-        which: The last checkpoint of a run, or the one that was best on validation.
-        batch: Pictures that are embedded at once.
+        which: The last checkpoint of a run, or the best one on the validation set.
+        batch: Batch size.
         trust: Import paths that the run may name; see :func:`lie_ssl.load`.
     """
 
@@ -45,13 +45,13 @@ class LieEmbedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, pictures: Any) -> NDArray[np.float32]:
-        """(N,) pictures -> (N, M)."""
+        """Embeds N pictures -> (N, M)."""
         loaded: Loaded = self.encoder_ if self.__sklearn_is_fitted__() else load(self.run, self.which, self.trust)
         found: NDArray[np.float32] = loaded.embed(pictures, self.batch).numpy()
         return found
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """z0, z1, ..."""
+        """The names z0, z1, ..."""
         loaded = self.encoder_ if self.__sklearn_is_fitted__() else load(self.run, self.which, self.trust)
         return np.array([f"z{i}" for i in range(loaded.encoder.dim)], dtype=object)
 

@@ -83,10 +83,8 @@ def test_notes_on_settings_without_effect() -> None:
     assert DataConfig(ranges={f.name: f.default for f in all_factors()}, render=clay).notes() == []
     assert DataConfig(ranges={"hue": (0.0, 90.0)}).notes() == []
     (note,) = DataConfig(ranges={"hue": (0.0, 90.0), "light": (-60.0, 60.0)}, render=clay).notes()
-    assert note == "--hue has no effect: clay has no colours; draw the colours with --no-clay"
-    assert DataConfig(ranges={"hue": (9.0, 9.0)}).notes() == [
-        "--hue 9 9 has no effect: a factor varies between two different values"
-    ]
+    assert note == "--hue has no effect: clay has no colours; use --no-clay"
+    assert DataConfig(ranges={"hue": (9.0, 9.0)}).notes() == ["--hue 9 9 has no effect; give two different values"]
     assert DataConfig(up="z", path="x").notes() == [
         "--path has no effect on the source procedural", "--up has no effect on the source procedural"
     ]  # fmt: skip

@@ -43,8 +43,9 @@ def test_three_clips_a_class_and_the_flags_that_help(tmp_path: Path, capsys: pyt
         clip(tmp_path / "v" / "toy" / f"{i}.mp4", i + 4)
     note = imported(tmp_path / "v", tmp_path / "d", capsys, "--video")
     assert note == (
-        "note: with 3 clips a class there is no validation and no test split, so the data set can be learned from but "
-        "not evaluated on; import it into another folder with --validation 0.34 --test 0.34, or add clips"
+        "note: with 3 clips per class there is no validation and no test split, so the data set can be used for "
+        "pretraining but not for evaluation; import it into another folder with --validation 0.34 --test 0.34, or add "
+        "clips"
     )
     flags = re.findall(r"--\w+ [\d.]+", note)
     assert imported(tmp_path / "v", tmp_path / "e", capsys, "--video", *" ".join(flags).split()) == ""
@@ -58,8 +59,8 @@ def test_two_clips_a_class_are_too_few_for_any_share(tmp_path: Path, capsys: pyt
         clip(tmp_path / "v" / "cup" / f"{i}.mp4", i)
     clip(tmp_path / "v" / "toy" / "0.mp4", 5)
     note = imported(tmp_path / "v", tmp_path / "d", capsys, "--video")
-    assert note.startswith("note: with 1 to 2 clips a class there is no validation and no test split, so ")
-    assert note.endswith("; at least 3 clips a class are needed")
+    assert note.startswith("note: with 1 to 2 clips per class there is no validation and no test split, so ")
+    assert note.endswith("; at least 3 clips per class are needed")
 
 
 @pytest.mark.parametrize("count", [2, 12])
@@ -67,7 +68,7 @@ def test_clips_without_classes(tmp_path: Path, count: int, capsys: pytest.Captur
     for i in range(count):
         clip(tmp_path / "v" / f"{i}.mp4", i)
     assert imported(tmp_path / "v", tmp_path / "d", capsys, "--video") == (
-        "note: the clips have no classes, so the data set can be learned from but not evaluated on; "
+        "note: the clips have no classes, so the data set can be used for pretraining but not for evaluation; "
         "sort them into folders by class"
     )
 
@@ -80,7 +81,7 @@ def test_photographs_speak_of_objects(tmp_path: Path, capsys: pytest.CaptureFixt
                 values = np.random.default_rng(100 * len(name) + 10 * i + angle).integers(0, 256, (16, 16, 3))
                 Image.fromarray(values.astype(np.uint8)).save(tmp_path / "p" / name / str(i) / f"{angle}.png")
     note = imported(tmp_path / "p", tmp_path / "d", capsys)
-    assert "with 4 objects a class there is no validation split, so" in note  # 15 % of four are one
+    assert "with 4 objects per class there is no validation split, so" in note  # 15 % of four are one
     assert "--validation 0.25 --test 0.25, or add objects" in note
 
 
@@ -90,8 +91,8 @@ def test_one_object_a_class_is_fine_where_photographs_are_imported_but_not_where
     flags = ["--classes", "mug", "car", "--instances", "1", "--size", "16", "--step", "90", "--workers", "1"]
     main(["data", "make", "demo", "--out", str(tmp_path / "d"), *flags])
     out = capsys.readouterr().out
-    assert "note: with 1 object a class there is no validation and no test split" in out
-    assert "at least 3 objects a class are needed" in out
+    assert "note: with 1 object per class there is no validation and no test split" in out
+    assert "at least 3 objects per class are needed" in out
     for name in ("cup", "toy"):
         (tmp_path / "p" / name / "a").mkdir(parents=True)
         for angle in (0, 90):

@@ -36,7 +36,7 @@ def test_a_file_in_a_zip_that_does_not_fit_into_memory(tmp_path: Path, monkeypat
     with zipfile.ZipFile(tmp_path / "p.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("mug/red/a_1.png", bytes(1_000_000))
     monkeypatch.setattr(limits, "available_memory", lambda: 100_000)
-    with open_tree(tmp_path / "p.zip") as tree, pytest.raises(UserError, match="GB are free; take it out of the zip"):
+    with open_tree(tmp_path / "p.zip") as tree, pytest.raises(UserError, match="GB are free; remove it from the zip"):
         tree.read("mug/red/a_1.png")
 
 

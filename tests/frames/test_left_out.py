@@ -103,9 +103,9 @@ GROUPS: dict[str, list[tuple[str, str]]] = {
         ("a/b/0.png", "cannot read the picture a/b/0.png: image file is truncated (3 bytes)"),
         ("a/b/1.png", "cannot read the picture a/b/1.png: image file is truncated (17 bytes)"),
     ],
-    "N cuts: N of N frames outside the longest stretch": [
-        ("a part of a.mp4", "2 cuts: 14 of 30 frames outside the longest stretch"),
-        ("a part of b.mp4", "12 cuts: 4 of 31 frames outside the longest stretch"),
+    "N cuts: N of N frames outside the longest shot": [
+        ("a part of a.mp4", "2 cuts: 14 of 30 frames outside the longest shot"),
+        ("a part of b.mp4", "12 cuts: 4 of 31 frames outside the longest shot"),
     ],
     "ends after N of N seconds; copy it again": [
         ("a.mp4", "a.mp4 ends after 1.5 of 4.0 seconds; copy it again"),

@@ -90,7 +90,7 @@ def test_killed_and_resumed_gives_the_same_bytes(tmp_path: Path) -> None:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         cut_short += not (broken / "card.json").exists()
-        with pytest.raises(UserError, match="cut short"):
+        with pytest.raises(UserError, match="not finished"):
             FrameSet(broken)
     assert cut_short == 2
     done = subprocess.run([*command, str(broken)], capture_output=True, text=True, check=False)
@@ -133,7 +133,7 @@ def test_making_it_again_changes_nothing(tiny: FrameSet) -> None:
 
 
 def test_another_data_set_is_not_written_over(tiny: FrameSet, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="holds another data set"):
+    with pytest.raises(UserError, match=r"another data set \(seed is 0 there and 1 here\)"):
         make_frames(tiny_config(seed=1), tiny.folder)
     (tmp_path / "thesis.tex").write_text("precious")
     with pytest.raises(UserError, match=r"thesis\.tex"):

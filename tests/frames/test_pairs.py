@@ -175,7 +175,7 @@ def test_bad_samplers(tiny: FrameSet, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="rank is 2"):
         PairSampler(tiny.index, batch_size=6, world_size=2, rank=2)
     single = make_frames(tiny_config(step=360.0, poses=("2d",)), tmp_path / "d", workers=1)
-    with pytest.raises(UserError, match="no pair to learn from"):
+    with pytest.raises(UserError, match="has no pairs, as no instance has two poses"):
         PairSampler(single.index, batch_size=6)
 
 
@@ -192,7 +192,7 @@ def test_a_part_of_the_index_in_any_order_gives_the_same_deltas(tiny: FrameSet) 
 
 
 def test_samplers_that_would_give_nothing(tiny: FrameSet) -> None:
-    with pytest.raises(UserError, match="a batch of 256 is more than the 18 instances"):
+    with pytest.raises(UserError, match="a batch of 256 is larger than an epoch of 18 instances"):
         PairSampler(tiny.index, batch_size=256)
     with pytest.raises(UserError, match="there is no 'tset' split; there are test, train, validation"):
         PairSampler(tiny.index, batch_size=2, split="tset")

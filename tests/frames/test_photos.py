@@ -111,7 +111,7 @@ def test_a_damaged_file_in_a_zip_is_named(tmp_path: Path) -> None:
     data[place : place + 20] = b"\xff" * 20
     archive.write_bytes(data)
     with pytest.raises(
-        UserError, match=r"nothing in .*photos\.zip can be read \(cup/a/0\.png: cannot read the picture"
+        UserError, match=r"no file in .*photos\.zip can be read \(cup/a/0\.png: cannot read the picture"
     ):
         load(archive, tmp_path / "d")
     with pytest.raises(UserError, match=r"cannot read cup/a/90\.png in .*photos\.zip"), open_tree(archive) as tree:
@@ -121,7 +121,7 @@ def test_a_damaged_file_in_a_zip_is_named(tmp_path: Path) -> None:
 def test_a_failed_import_leaves_its_folder_free(tmp_path: Path) -> None:
     (tmp_path / "bad" / "cup" / "a").mkdir(parents=True)
     (tmp_path / "bad" / "cup" / "a" / "0.png").write_bytes(b"")
-    with pytest.raises(UserError, match=r"nothing in .*bad can be read"):
+    with pytest.raises(UserError, match=r"no file in .*bad can be read"):
         load(tmp_path / "bad", tmp_path / "d")
     assert len(load(turntable(tmp_path / "p"), tmp_path / "d")) == 16
 
@@ -163,7 +163,7 @@ def test_an_instance_without_a_readable_picture_is_dropped(tmp_path: Path) -> No
     assert "toy/thing1" in [d["key"] for d in frames.card["dropped"]]
     for path in root.rglob("*.png"):
         path.write_bytes(b"")
-    with pytest.raises(UserError, match=r"nothing in .* can be read \(cup"):
+    with pytest.raises(UserError, match=r"no file in .* can be read \(cup"):
         load(root, tmp_path / "e")
 
 
@@ -172,8 +172,8 @@ def test_an_instance_without_a_readable_picture_is_dropped(tmp_path: Path) -> No
     [
         ([], "has no pictures"),
         (["notes.txt"], "has no pictures"),
-        (["a.png"], "does not lie in class/instance"),
-        (["cup/a/front.png"], "has no angle in it"),
+        (["a.png"], "is not in class/instance"),
+        (["cup/a/front.png"], "has no angle; rename it"),
     ],
 )
 def test_trees_that_make_no_sense(tmp_path: Path, files: list[str], words: str) -> None:
@@ -191,7 +191,7 @@ def test_missing_and_unreadable_sources(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no folder or zip"):
         load(tmp_path / "none", tmp_path / "d")
     (tmp_path / "x.zip").write_bytes(b"nonsense")
-    with pytest.raises(UserError, match="neither a folder nor a zip"):
+    with pytest.raises(UserError, match="neither a folder nor a readable zip"):
         load(tmp_path / "x.zip", tmp_path / "d")
 
 

@@ -44,7 +44,7 @@ def test_one_rule_says_who_is_diverse(tiny: FrameSet) -> None:
         assert {i.typical for i in turning} <= set(index.index[varies])
         assert len(turning) == len(index[varies].groupby(["class", "instance"]))
     assert not is_diverse(index, 0.5, {}).any()
-    with pytest.raises(UserError, match="must lie above 0"):
+    with pytest.raises(UserError, match="must be above 0"):
         is_diverse(index, 0.0, counts)
 
 

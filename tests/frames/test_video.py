@@ -165,7 +165,7 @@ def broken(kind: str, path: Path) -> None:
     [
         ("empty", "cannot read the clip"), ("text", "cannot read the clip"), ("truncated", "cannot read the clip"),
         ("damaged", "cannot read the clip"), ("half", "ends after"),
-        ("still", "shows no movement"), ("sound", "no pictures in it"), ("sizes", "changes its size"),
+        ("still", "shows no movement"), ("sound", "has no video stream"), ("sizes", "changes its size"),
     ],
 )  # fmt: skip
 def test_clips_that_cannot_be_used_are_named_and_the_rest_is_kept(tmp_path: Path, kind: str, words: str) -> None:
@@ -226,14 +226,14 @@ def test_lists_that_cannot_be_understood(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="has no clips"):
         load(tmp_path / "v", tmp_path / "d")
     (tmp_path / "v" / "a.mp4").write_bytes(b"")
-    with pytest.raises(UserError, match=r"nothing in .*v can be read \(a.mp4: cannot read the clip a.mp4"):
+    with pytest.raises(UserError, match=r"no file in .*v can be read \(a.mp4: cannot read the clip a.mp4"):
         load(tmp_path / "v", tmp_path / "d")
     (tmp_path / "v" / "a.mov").write_bytes(b"")
     with pytest.raises(UserError, match=r"2 clips in .* are called unlabelled/a"):
         load(tmp_path / "v", tmp_path / "e")
     (tmp_path / "v" / "cup").mkdir()
     (tmp_path / "v" / "cup" / "b.mp4").write_bytes(b"")
-    with pytest.raises(UserError, match=r"a.mov in .* is in no folder of a class"):
+    with pytest.raises(UserError, match=r"a.mov in .* is not in the folder of a class"):
         load(tmp_path / "v", tmp_path / "e")
     with pytest.raises(UserError, match="rate and unit"):
         VideoConfig(path="v", rate=0)
@@ -249,7 +249,7 @@ def test_clips_without_labels_can_be_learned_from_but_not_evaluated_on(
     load(tmp_path / "v", tmp_path / "d", rate=10.0)
     words = f"--data {tmp_path / 'd'} --out {tmp_path / 'run'} --optim.steps 2 --optim.batch 4 --log.no-tensorboard"
     main(["pretrain", "mae", arm, *words.split()])
-    assert "the run is complete" in capsys.readouterr().out
+    assert "the run is finished" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["evaluate", str(tmp_path / "run"), "--proportions", "0.5"])
     assert "has one class (unlabelled), but an evaluation asks for the class" in capsys.readouterr().err

@@ -196,7 +196,7 @@ def test_under_vmap() -> None:
 
 def test_a_norm_beyond_the_cap_is_one_sentence() -> None:
     generators, t, z = problem("general", 5, 2, 4, 1e5)
-    with pytest.raises(ValueError, match=r"reaches about 1.*e\+05, above the cap of 1000.*max_norm"):
+    with pytest.raises(ValueError, match=r"reaches about 1.*e\+05, above the limit of 1000.*max_norm"):
         exp_action(generators, t, z)
 
 
@@ -217,7 +217,7 @@ def test_wrong_arguments_are_named(shapes: tuple[tuple[int, ...], ...], options:
 
 
 def test_integers_are_refused() -> None:
-    with pytest.raises(TypeError, match="takes floats"):
+    with pytest.raises(TypeError, match="needs floats"):
         exp_action(torch.zeros(1, 2, 2), torch.zeros(1, 1, dtype=torch.int64), torch.zeros(1, 2))
 
 

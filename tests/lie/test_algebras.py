@@ -160,14 +160,14 @@ def test_closure_error_of_known_algebras() -> None:
 def test_mistakes_are_named() -> None:
     with pytest.raises(ValueError, match="did you mean 'skew'"):
         make_algebra("skw", 4, 2)
-    with pytest.raises(ValueError, match="blocks of 3 do not fill the 8 dimensions"):
+    with pytest.raises(ValueError, match="blocks of 3 do not divide the 8 dimensions"):
         make_algebra("block", 8, 2, block_size=3)
     for name in ("block", "low_rank"):
         with pytest.raises(ValueError, match=f"the algebra '{name}' has no setting 'frequencies'; it has scale, "):
             make_algebra(name, 8, 2, frequencies=(1.0,))
     with pytest.raises(ValueError, match="'general' has no setting 'rank'; it has scale, frequencies"):
         make_algebra("general", 8, 2, rank=2)
-    with pytest.raises(ValueError, match="above the cap"):
+    with pytest.raises(ValueError, match="above the limit"):
         make("block", 8, 1).action(torch.ones(1, 8).double(), torch.full((1, 1), 1e6).double())
-    with pytest.raises(ValueError, match="above the cap"):
+    with pytest.raises(ValueError, match="above the limit"):
         make("low_rank", 8, 1).action(torch.ones(1, 8).double(), torch.full((1, 1), 1e6).double())

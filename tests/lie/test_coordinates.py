@@ -25,7 +25,7 @@ def test_linear_coordinates_are_the_difference_of_the_poses(dtype: torch.dtype) 
 
 
 def test_an_unknown_word_is_named_with_all_that_there_are() -> None:
-    with pytest.raises(ValueError, match="sees is 'lines', but it can be pair, source, delta, linear"):
+    with pytest.raises(ValueError, match="sees is 'lines', but it must be one of pair, source, delta, linear"):
         Coordinates(6, 3, sees="lines")  # type: ignore[arg-type]
 
 

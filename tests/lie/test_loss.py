@@ -138,7 +138,7 @@ def test_several_factors_have_penalties_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"lie": -1.0}, "lie is -1.0, but weights are finite"),
+        ({"lie": -1.0}, "lie is -1.0, but weights must be finite"),
         ({"temperature": 0.0}, "above 0"),
         ({"invariant": 1.0}, "needs a fixed part"),
     ],

@@ -59,7 +59,7 @@ def test_every_parameter_has_a_gradient_and_the_diagnostics_are_finite(action: s
 
 
 def test_an_unknown_action_is_refused() -> None:
-    with pytest.raises(ValueError, match="action is 'log', but it can be exp, identity, mlp"):
+    with pytest.raises(ValueError, match="action is 'log', but it must be one of exp, identity, mlp"):
         LieOperator(4, action="log")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="action is 'log', but it can be exp, identity, mlp"):
+    with pytest.raises(ValueError, match="action is 'log', but it must be one of exp, identity, mlp"):
         OperatorConfig(action="log")  # type: ignore[arg-type]

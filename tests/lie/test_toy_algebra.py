@@ -60,7 +60,7 @@ def test_a_toy_algebra_is_trained_by_the_command(
 
 
 def test_a_name_can_be_registered_once() -> None:
-    with pytest.raises(ValueError, match="the algebra 'skew' is registered already"):
+    with pytest.raises(ValueError, match="the algebra 'skew' is already registered"):
         algebra("skew")(Scaling)
 
 

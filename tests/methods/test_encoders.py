@@ -209,7 +209,7 @@ def test_building_leaves_the_training_mode_and_the_random_numbers() -> None:
     "wrong", [images(16), images(32, 1), images()[0], torch.zeros(2, 3, 32, 32, dtype=torch.uint8)]
 )
 def test_wrong_images_are_named(wrong: Tensor) -> None:
-    with pytest.raises(UserError, match=r"the encoder takes .* not "):
+    with pytest.raises(UserError, match=r"the encoder needs .* not "):
         encoder()(wrong)
 
 
@@ -223,7 +223,7 @@ def test_wrong_images_are_named(wrong: Tensor) -> None:
         ("vit_tiny_patch16_224", 40, {}, "40 px cannot be cut into the 16 px patches"),
         ("resnet_mini", 32, {"patch_size": 8}, "patch_size"),
         ("resnet18", 32, {"patch_size": 8}, "patch_size"),
-        ("resnet18", 32, {"pool": "token"}, "no plain vision transformer"),
+        ("resnet18", 32, {"pool": "token"}, "not a plain vision transformer"),
         ("vit_mini", 32, {"pool": "token", "options": (("class_token", False),)}, "no class token"),
         ("vit_mini", 32, {"options": (("number_of_legs", 4),)}, "number_of_legs"),
         ("vit_mini", 32, {"weights": "timm"}, "timm has no weights for vit_mini"),
@@ -245,7 +245,7 @@ def test_what_cannot_be_made_is_one_sentence(name: str, size: int, settings: dic
         ({"channels": 1.5}, "channels is 1.5"),
         ({"pool": "max"}, "pool is 'max'"),
         ({"layout": "keras"}, "layout is 'keras'"),
-        ({"allow": "head"}, "takes several values"),
+        ({"allow": "head"}, "must be a list"),
         ({"allow": ("",)}, "none of them empty"),
         ({"options": (("depth",),)}, "pairs of a name and a value"),
         ({"options": (("depth", 1), ("depth", 2))}, "twice"),
@@ -288,8 +288,8 @@ def test_own_modules_take_options(own: str) -> None:
         ("Nothing", "cannot be imported"),
         ("number", "gives a int"),
         ("broken", "no such luck"),
-        ("Pair", "gives tuple for two images"),
-        ("Scalar", r"gives \(\) for two images"),
+        ("Pair", "returns tuple for two images"),
+        ("Scalar", r"returns \(\) for two images"),
     ],
 )
 def test_own_modules_that_do_not_work(own: str, factory: str, message: str) -> None:

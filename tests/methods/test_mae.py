@@ -251,12 +251,12 @@ def test_parts_that_cannot_be_loaded(tmp_path: Path) -> None:
 
 
 def test_an_encoder_without_patches() -> None:
-    with pytest.raises(UserError, match=r"mae hides patches and so needs a vision transformer; take .* vit_mini"):
+    with pytest.raises(UserError, match=r"mae masks patches, so it needs a vision transformer; use .* vit_mini"):
         mae(encoder=EncoderConfig(name="resnet_mini"))
 
 
 def test_a_mask_that_hides_none() -> None:
-    with pytest.raises(UserError, match=r"mask 0\.1 of 4 patches hides none; take larger pictures"):
+    with pytest.raises(UserError, match=r"mask 0\.1 of 4 patches masks none; use larger pictures"):
         mae(16, mask=0.1)
 
 
@@ -270,7 +270,7 @@ def test_a_mask_that_hides_none() -> None:
         ({"decoder_depth": 0}, "depth 0"),
         ({"decoder_heads": 0}, "0 heads"),
         ({"decoder_heads": -4}, "-4 heads"),
-        ({"decoder_dim": 30}, "width 30.*multiple of the heads"),
+        ({"decoder_dim": 30}, "width 30.*multiple of the number of heads"),
     ],
 )
 def test_wrong_settings_are_one_sentence(settings: dict[str, Any], words: str) -> None:
@@ -280,7 +280,7 @@ def test_wrong_settings_are_one_sentence(settings: dict[str, Any], words: str) -
 
 
 def test_a_decoder_too_odd_for_its_positions() -> None:
-    with pytest.raises(UserError, match="decoder_dim is 6, but sine positions in two dimensions need a multiple of 4"):
+    with pytest.raises(UserError, match="decoder_dim is 6, but it must be a multiple of 4"):
         mae(decoder_dim=6, decoder_heads=1)
 
 

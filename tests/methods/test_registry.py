@@ -63,7 +63,7 @@ def test_a_method_by_import_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     method = create_method(create_encoder(EncoderConfig(name="resnet_mini"), 16, 3), config)
     assert type(method).__name__ == "Nothing"
     for wrong in ("Bare", "NothingConfig", "function"):
-        with pytest.raises(UserError, match="is no method: it must be a subclass"):
+        with pytest.raises(UserError, match="is not a method; make it a subclass"):
             method_type(f"own_methods_of_a_test:{wrong}")
     with pytest.raises(UserError, match=r"cannot be imported.*'Nohting'"):
         method_type("own_methods_of_a_test:Nohting")
@@ -79,8 +79,8 @@ def test_a_method_by_import_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (":MAE", "there is no method ':MAE'"),
         ("lie_ssl.methods.mae:", "there is no method"),
         ("no_such_package.at_all:Method", "cannot be imported .is its folder on PYTHONPATH"),
-        ("lie_ssl.methods.method:Method", "is no method"),  # abstract, without a Config
-        ("pathlib:Path", "'pathlib:Path' is no method"),
+        ("lie_ssl.methods.method:Method", "is not a method"),  # abstract, without a Config
+        ("pathlib:Path", "'pathlib:Path' is not a method"),
     ],
 )
 def test_wrong_names_are_one_sentence(name: str, words: str) -> None:

@@ -112,7 +112,7 @@ def test_the_expander(widths: tuple[int, ...]) -> None:
     [
         ({"expander": ()}, "at least one width"),
         ({"expander": (4, 0)}, "at least one width above 0"),
-        ({"invariance": -1.0}, "invariance is -1.0, but weights are 0 or more"),
+        ({"invariance": -1.0}, "invariance is -1.0, but weights must be 0 or more"),
         ({"variance": float("nan")}, "variance is nan"),
         ({"covariance": -1.0}, "covariance is -1.0"),
     ],

@@ -329,7 +329,7 @@ def test_efficientnet_lite_layout(tmp_path: Path) -> None:
     made = encoder("tf_efficientnet_lite0", weights=str(path))
     torch.testing.assert_close(made(images()), source(images()))
     assert made.mean.flatten().tolist() == list(HALF[0])
-    with pytest.raises(UserError, match="TensorFlow's padding; take the encoder tf_efficientnet_lite0"):
+    with pytest.raises(UserError, match="TensorFlow's padding; use the encoder tf_efficientnet_lite0"):
         encoder("efficientnet_lite0", weights=str(path))
 
 
@@ -462,7 +462,7 @@ def test_unreadable_files_are_one_sentence(tmp_path: Path) -> None:
 
 
 def test_an_unknown_layout_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="layout is 'keras', but it can be auto, mae"):
+    with pytest.raises(UserError, match="layout is 'keras', but it must be one of auto, mae"):
         read_weights(saved(tmp_path / "weights.pt", {"a": torch.zeros(1)}), "keras")
 
 

@@ -147,9 +147,9 @@ def _with_blocks(config: object) -> object:
     ("arguments", "words"),
     [
         (["mea", "--data", "d", "--out", "o"], "no method 'mea'; did you mean 'mae'?"),
-        (["mae", "--out", "o"], "say which data set"),
+        (["mae", "--out", "o"], "give the data set to train on"),
         (["mae", "--data", "d", "--out", "o", "--only", "no_euclid"], "did you mean 'no_euclidean'?"),
-        (["mae", "--data", "d", "--out", "o", "--seed", "3"], "takes --seeds"),
+        (["mae", "--data", "d", "--out", "o", "--seed", "3"], "needs --seeds"),
         (["mae", "--data", "d", "--out", "o", "--evaluation.options", "1", "2"], "Option 1 only"),
         (["--data", "d"], "lie-ssl ablate METHOD"),
     ],
@@ -186,8 +186,8 @@ def test_processes_end_with_a_command_that_is_killed_and_are_resumed(tiny: Frame
     process.kill()
     assert process.wait() == -signal.SIGKILL
     done = subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, check=True)
-    assert "full/0: going on at step" in done.stdout
-    assert "mlp/0: going on at step" in done.stdout
+    assert "full/0: resuming at step" in done.stdout
+    assert "mlp/0: resuming at step" in done.stdout
     whole = [*LIE_SSL, *command(tiny, tmp_path / "whole", "mlp"), *words[-6:]]
     subprocess.run(whole, env=ENVIRONMENT, capture_output=True, check=True)
     for name in ("ablation.csv", "ablation_equivariance.csv"):

@@ -286,12 +286,10 @@ def test_the_command(temporary: Path, capsys: pytest.CaptureFixture[str], monkey
     assert "did you mean 'paper/mae'?" in refusal(capsys, "reproduce", "paper/mea", "--dry-run")
     assert "cannot be shared by 3 GPUs" in refusal(capsys, "reproduce", "tiny", "--dry-run", "--gpus", "3")
     assert "tflops is 0" in refusal(capsys, "reproduce", "tiny", "--dry-run", "--tflops", "0")
-    assert "--only chooses among the units of a grid" in refusal(
-        capsys, "reproduce", "paper/ilab", "--dry-run", "--only", "mae"
-    )
-    assert "say --weights FILE" in refusal(capsys, "reproduce", "paper/mae")
-    assert "--weights is for the recipes of the paper" in refusal(capsys, "reproduce", "tiny", "--weights", "a.pth")
-    assert "paper/gaps --dry-run` tries them" in refusal(capsys, "reproduce", "paper/gaps")
+    assert "--only selects units of a grid" in refusal(capsys, "reproduce", "paper/ilab", "--dry-run", "--only", "mae")
+    assert "give --weights FILE" in refusal(capsys, "reproduce", "paper/mae")
+    assert "--weights is for the paper recipes" in refusal(capsys, "reproduce", "tiny", "--weights", "a.pth")
+    assert "try it with `lie-ssl reproduce paper/gaps --dry-run`" in refusal(capsys, "reproduce", "paper/gaps")
 
 
 @pytest.mark.slow

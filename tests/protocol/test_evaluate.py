@@ -68,7 +68,7 @@ def test_a_run_with_an_operator(
     steps = ["--finetune.steps", "2", "--finetune.batch", "8", "--finetune.rates", "1e-3"]
     main(["evaluate", str(runs["lie"]), "--out", str(out), *SHORT[:4], *steps, "--options", "1", "2"])
     said = capsys.readouterr().out
-    assert "linear evaluation, top-1" in said
+    assert "linear evaluation: top-1" in said
     assert f"wrote {out}" in said
     assert (out / "accuracy.csv").read_text().splitlines()[0] == ACCURACY
     assert (out / "equivariance.csv").read_text().startswith(EQUIVARIANCE)
@@ -250,7 +250,7 @@ def test_any_encoder(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, caps
     assert set(of_file.accuracy["method"]) == {"exported"}
     assert card["encoder"] == {"file": "exported.safetensors"}
     assert len(module.accuracy) == len(of_file.accuracy)
-    assert "is a file: say which data set" in refusal(capsys, "evaluate", file)
+    assert "is a file; give a data set with --data" in refusal(capsys, "evaluate", file)
 
 
 def test_mistakes(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -259,10 +259,10 @@ def test_mistakes(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, capsys:
         capsys, "evaluate", base, "--options", "2"
     )
     assert "there is no run" in refusal(capsys, "evaluate", tmp_path / "nowhere")
-    assert "is no run of lie_ssl" in refusal(capsys, "evaluate", tiny.folder.parent)
+    assert "is not a run" in refusal(capsys, "evaluate", tiny.folder.parent)
     assert "no recipe 'papers'; did you mean 'paper'?" in refusal(capsys, "evaluate", base, "--recipe", "papers")
-    assert "say what to evaluate" in refusal(capsys, "evaluate")
-    assert "say what to evaluate" in refusal(capsys, "evaluate", "--limit", "3")
+    assert "name what to evaluate" in refusal(capsys, "evaluate")
+    assert "name what to evaluate" in refusal(capsys, "evaluate", "--limit", "3")
     assert "not both" in refusal(capsys, "evaluate", base, "--encoder.name", "test_resnet")
     assert "options are (3,)" in refusal(capsys, "evaluate", base, "--options", "3")
     assert "proportions are (1.5,)" in refusal(capsys, "evaluate", base, "--proportions", "1.5")
@@ -273,7 +273,7 @@ def test_mistakes(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, capsys:
     out = tmp_path / "full"
     out.mkdir()
     (out / "thesis.tex").write_text("years of work")
-    assert "holds other files" in refusal(capsys, "evaluate", base, "--out", out)
+    assert "contains other files" in refusal(capsys, "evaluate", base, "--out", out)
     assert "is a file" in refusal(capsys, "evaluate", base, "--out", out / "thesis.tex")
     data = ["--data", str(tiny.folder), "--out", str(tmp_path / "x")]
     assert "did you mean resnet_mini?" in refusal(capsys, "evaluate", "--encoder.name", "resnet_minii", *data)

@@ -101,7 +101,7 @@ def test_a_hub_that_does_not_answer_is_asked_once(monkeypatch: pytest.MonkeyPatc
     [
         (["simclir"], "there is no model 'simclir'; did you mean 'simclr'?"),
         (["mae"], "none of the models could be measured; mae has no weights; give --weights mae=FILE"),
-        (["mae", "--weights", "mae"], "--weights takes NAME=FILE, but mae has no file"),
+        (["mae", "--weights", "mae"], "--weights must be NAME=FILE, but mae has no file"),
         (["mae", "--weights", "mae=nowhere.pth"], "there is no weight file nowhere.pth"),
     ],
 )

@@ -121,7 +121,7 @@ def test_what_is_no_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 def test_flags_that_would_be_ignored(capsys: pytest.CaptureFixture[str]) -> None:
     assert "are for cards" in refusal(capsys, "reproduce", "small", "--tolerance", "1")
     assert "leave out the other flags" in refusal(capsys, "reproduce", "small", "--dry-run", "--data", "d")
-    assert "pretrained says itself" in refusal(capsys, "reproduce", "pretrained", "--weights", "timm")
+    assert "leave it out for pretrained" in refusal(capsys, "reproduce", "pretrained", "--weights", "timm")
     assert "there is no file nosuch.pth" in refusal(capsys, "reproduce", "paper/mae", "--weights", "nosuch.pth")
 
 

@@ -170,7 +170,7 @@ def test_a_sweep_with_a_killed_and_a_failing_trial(
     said = capsys.readouterr().out
     assert "here it is 0.1" in said
     assert "can mean 0.6 or 0.4" in said
-    assert "going on at step 2" in (out / "jobs" / f"{good.name}.out").read_text()
+    assert "resuming at step 2" in (out / "jobs" / f"{good.name}.out").read_text()
     found = pd.read_csv(out / "sweep.csv").set_index("trial")
     assert list(found.columns) == ["lr", "validation", "lie_ratio", "passed", "seconds", "status"]
     bad = found.loc["lr_1e+30"]
@@ -198,14 +198,14 @@ def test_a_sweep_with_a_killed_and_a_failing_trial(
     (strange / "notes.txt").write_text("mine")
     trial = Trial("lr_0.5", {"lr": 0.5}, changed(base, "optim.lr", 0.5))
     (outcome,) = run_trials([trial], out, 1, Notes())
-    assert "holds other files (notes.txt)" in outcome.error
+    assert "contains other files (notes.txt)" in outcome.error
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["small/mae/li", "--data", "d", "--out", "o"], "no sweep 'small/mae/li'; did you mean 'small/mae/lie'?"),
-        (["small/mae/alone", "--out", "o"], "say which data set"),
+        (["small/mae/alone", "--out", "o"], "give the data set to train on"),
         (["small/mae/alone", "--data", "d", "--out", "o", "--optim.lr", "1"], "varies optim.lr itself"),
         (["small/mae/alone", "--data", "d", "--out", "o", "--jobs", "0"], "jobs is 0"),
         (["small/mae/alone", "--data", "d", "--out", "o", "--ratio", "-1"], "ratio is -1.0"),

@@ -82,7 +82,7 @@ def test_older_tables_are_shown_without_it(old: Path, tmp_path: Path, capsys: py
 @pytest.mark.usefixtures("toy")
 def test_two_metrics_cannot_fill_the_same_column() -> None:
     assert with_measures(EQUIVARIANCE).names[-2:] == ["toy_distance", "toy_moves"]
-    with pytest.raises(UserError, match="the metric 'toy' is registered already"):
+    with pytest.raises(UserError, match="the metric 'toy' is already registered"):
         metric("toy", title="another", columns=())(distance)
     metric("twin", title="twin", columns=(Column("mrr"),))(distance)
     try:

@@ -115,7 +115,7 @@ def test_a_class_without_training_photographs(tmp_path: Path) -> None:
     archive = photographs(tmp_path / "a.zip")
     with zipfile.ZipFile(archive, "a") as z:
         z.writestr("test/newcomer/0.png", photograph(0, 5))
-    with pytest.raises(UserError, match="photographs of newcomer to test on, but none to learn from"):
+    with pytest.raises(UserError, match="test photographs of newcomer, but none in train/"):
         PhotoSet(archive, 16)
 
 
@@ -202,7 +202,7 @@ def test_a_class_that_cannot_be_learned_is_said_before_training(
 
 @pytest.mark.parametrize(
     ("fault", "words"),
-    [("missing", "no run"), ("half", "is not finished"), ("broken", "last.ckpt"), ("exported", "is no run")],
+    [("missing", "no run"), ("half", "is not finished"), ("broken", "last.ckpt"), ("exported", "is not a run")],
 )
 def test_a_second_run_that_cannot_be_transferred_is_named_before_the_first_is(
     run: Path,
@@ -344,8 +344,8 @@ def test_bad_photographs_are_named_and_the_rest_is_kept(tmp_path: Path) -> None:
 def test_trees_that_cannot_be_understood(tmp_path: Path) -> None:
     for name, files, words in [
         ("none", [], "has no pictures"),
-        ("flat", ["a.png"], "lies in no folder train, val or test"),
-        ("classless", ["train/a.png"], "lies in no folder of a class"),
+        ("flat", ["a.png"], "is not in a folder train, val or test"),
+        ("classless", ["train/a.png"], "is not in the folder of a class"),
         ("one", ["train/a/0.png"], "photographs of 1 classes"),
         ("untrained", ["test/a/0.png", "test/b/0.png"], "has no training photographs"),
     ]:

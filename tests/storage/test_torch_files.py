@@ -42,6 +42,6 @@ def test_code_is_not_run(zipped: bool, tmp_path: Path) -> None:
 def test_damage_is_one_sentence(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "a.pt"
     path.write_bytes(content)
-    with pytest.raises(UserError, match=r"a\.pt is damaged, or no file of PyTorch; mend it$") as refusal:
+    with pytest.raises(UserError, match=r"a\.pt is damaged or not a PyTorch file; mend it$") as refusal:
         read_torch(path, "mend it")
     assert "\n" not in str(refusal.value)

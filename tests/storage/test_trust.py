@@ -89,7 +89,7 @@ def test_only_the_very_name_is_trusted(trust: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("trust", [True, "os:system", 7])
 def test_trust_is_a_list(trust: object) -> None:
-    with pytest.raises(UserError, match="it takes a list of import paths"):
+    with pytest.raises(UserError, match="it must be a list of import paths"):
         read_config({"encoder": {"name": "os:system"}}, trust=trust)  # type: ignore[arg-type]
 
 

@@ -147,4 +147,4 @@ def test_diagnostics_are_logged_and_a_collapse_is_said(tiny: FrameSet, tmp_path:
     warnings = [text for text in still.said if text.startswith("warning: ")]
     assert len(warnings) == 2
     assert "has collapsed to the identity" in warnings[0]
-    assert any("k-NN on validation" in text and "operator's error 1.00" in text for text in still.said)
+    assert any("k-NN on validation" in text and "operator error 1.00 (identity: 1)" in text for text in still.said)

@@ -24,7 +24,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     ("words", "more", "expected"),
     [
         ("mae lie", ["--optim.batch", "1"], "optim.batch is 1"),
-        ("mae lie", ["--objective.lie", "-1"], "objective.lie is -1.0, but weights are finite and 0 or more"),
+        ("mae lie", ["--objective.lie", "-1"], "objective.lie is -1.0, but weights must be finite and 0 or more"),
         ("mae lie", ["--optim.steps", "0"], "optim.steps is 0"),
         ("mae lie", ["--optim.batch", "7", "--method.mask", "1.5"], "mask is 1.5"),
         ("mea lie", [], "no method 'mea'; did you mean 'mae'?"),
@@ -38,8 +38,8 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
         ("mae lie", ["--encoder.channels", "1"], "encoder.channels is 1, but the frames of the data set have 3"),
         ("mae lie", ["--encoder.patch-size", "5"], "16 px"),
         ("mae lie", ["--objective.operator.fixed", "128"], "does not fit an embedding of 128"),
-        ("mae lie", ["--objective.operator.generators", "4", "4", "4"], "there are the factors 2d, 3d"),
-        ("mae literal", ["--objective.operator.sees", "pair", "delta"], "there are the factors pose"),
+        ("mae lie", ["--objective.operator.generators", "4", "4", "4"], "the factors are 2d, 3d"),
+        ("mae literal", ["--objective.operator.sees", "pair", "delta"], "the factors are pose"),
         ("mae lie", ["--precision", "fp16", "--device", "cpu"], "a CPU has no fast fp16"),
         ("mae lie", ["--start", "nowhere"], "there is no checkpoint nowhere"),
         ("no.such.module:Method alone", [], "cannot be imported"),
@@ -59,7 +59,7 @@ def test_data_sets_that_cannot_be_learned_from(tmp_path: Path, capsys: pytest.Ca
     still = make_frames(tiny_config(step=360.0), tmp_path / "still", workers=1)
     assert "no instance with two poses" in refusal(capsys, "pretrain", "mae", "lie", *flags(still, tmp_path / "run"))
     rest = ["--out", str(tmp_path / "run")]
-    assert "say which data set" in refusal(capsys, "pretrain", "mae", "lie", *rest)
+    assert "give the data set to train on" in refusal(capsys, "pretrain", "mae", "lie", *rest)
     assert str(tmp_path / "no") in refusal(capsys, "pretrain", "mae", "lie", "--data", str(tmp_path / "no"), *rest)
     assert not (tmp_path / "run").exists()
 
@@ -119,17 +119,19 @@ def test_a_run_and_a_second_one_from_its_config(
     main(command)
     said = capsys.readouterr().out
     assert "step 2 of 2: loss" in said
-    assert f"{out}: the run is complete" in said
+    assert f"{out}: the run is finished" in said
     config = load_config(out / "config.json")
     assert (config.seed, config.optim.steps, config.arm, config.method.name) == (4, 2, "frames", "mae")
     main(command)
-    assert "is finished" in capsys.readouterr().out
+    assert "is already finished" in capsys.readouterr().out
     main(["pretrain", f"--config={out / 'config.json'}", "--out", str(again)])
     assert load_config(again / "config.json") == config
     a, b = (json.loads((run / "card.json").read_text())["config_digest"] for run in (out, again))
     assert a == b
     file = str(out / "config.json")
-    assert "already says the method" in refusal(capsys, "pretrain", "mae", "lie", "--config", file, "--out", str(again))
+    assert "already names the method" in refusal(
+        capsys, "pretrain", "mae", "lie", "--config", file, "--out", str(again)
+    )
     assert "seed is 4 there and 5 here" in refusal(
         capsys, "pretrain", "--config", file, "--seed", "5", "--out", str(again)
     )

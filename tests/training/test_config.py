@@ -87,26 +87,26 @@ def test_the_published_weights_of_the_literal_arm() -> None:
         ({"optim": {"stesp": 1}}, r"optim has no setting 'stesp'; did you mean 'steps'"),
         ({"method": {"name": "vicreg", "expandr": [4]}}, "no setting 'expandr'; did you mean 'expander'"),
         ({"method": {"name": "simclrr"}}, "no method 'simclrr'; did you mean 'simclr'"),
-        ({"method": "mae"}, "method is 'mae', but it takes named values"),
+        ({"method": "mae"}, "method is 'mae', but it must be a mapping of settings"),
         ({"objective": {"name": "lie", "operator": {"algebra": "skwe"}}}, "no algebra 'skwe'; did you mean 'skew'"),
         ({"seed": "one"}, "seed is 'one', but it must be of type int"),
         ({"seed": True}, "seed is True, but it must be of type int"),
         ({"optim": {"lr": "fast"}}, "lr is 'fast'"),
-        ({"optim": 3}, "optim is 3, but it takes named values"),
-        ({"precision": "64"}, "precision is '64', but it can be 32, bf16, fp16"),
+        ({"optim": 3}, "optim is 3, but it must be a mapping of settings"),
+        ({"precision": "64"}, "precision is '64', but it must be one of 32, bf16, fp16"),
         ({"log": {"tensorboard": "yes"}}, "tensorboard"),
-        ({"objective": {"name": "lie", "operator": {"generators": "4"}}}, "takes several values"),
+        ({"objective": {"name": "lie", "operator": {"generators": "4"}}}, "must be a list"),
         ({"seed": -1}, "seed is -1"),
         ({"diverse": 0.0}, "diverse is 0.0"),
-        ({"optim": {"batch": 1}}, "need at least 2 pairs"),
+        ({"optim": {"batch": 1}}, "must be at least 2 for contrast"),
         ({"optim": {"steps": 0}}, "steps is 0"),
         ({"optim": {"lr": float("nan")}}, "lr is nan"),
         ({"optim": {"warmup": 1.0}}, "warmup is 1.0"),
-        ({"objective": {"name": "lie", "lie": -1}}, "objective.lie is -1.0, but weights are finite and 0 or more"),
+        ({"objective": {"name": "lie", "lie": -1}}, "objective.lie is -1.0, but weights must be finite and 0 or more"),
         ({"objective": {"lie": -1}}, "objective has no setting 'lie'"),
         ({"objective": {"lei": 1}}, "objective has no setting 'lei'"),
         ({"objective": {"name": "lei"}}, "no objective 'lei'; did you mean 'lie'"),
-        ({"objective": "lie"}, "objective is 'lie', but it takes named values"),
+        ({"objective": "lie"}, "objective is 'lie', but it must be a mapping of settings"),
         ({"objective": {"ssl": 0}}, "nothing to learn"),
         ({"objective": {"frames": 1, "lie": 1}}, "objective has no setting 'frames'"),
         ({"log": {"every": 0}}, "log.every"),
@@ -123,7 +123,7 @@ def test_a_mistake_in_a_file_is_one_sentence(tmp_path: Path, values: dict[str, A
 def test_files_that_are_no_configs(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot read"):
         load_config(tmp_path / "nothing.json")
-    for text, words in (("{", "no JSON"), ("[1]", "no config of a run")):
+    for text, words in (("{", "not valid JSON"), ("[1]", "not the config of a run")):
         (tmp_path / "c.json").write_text(text)
         with pytest.raises(UserError, match=words):
             load_config(tmp_path / "c.json")

@@ -114,8 +114,8 @@ def test_the_command_goes_on_with_two_processes(runs: tuple[str, Path, Path], ti
     assert checkpoint(out / "last.ckpt")["global_step"] == 2
     done = torchrun("lie_ssl", "pretrain", "--config", out / "config.json", "--out", out)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("going on at step 2") == 1  # one process speaks
-    assert done.stdout.count("the run is complete") == 1
+    assert done.stdout.count("resuming at step 2") == 1  # one process speaks
+    assert done.stdout.count("the run is finished") == 1
     assert_alike(runs[1] / "lie", out, config, tiny.size)
 
 

@@ -148,11 +148,11 @@ def test_the_best_checkpoint(run: Path) -> None:
 def test_what_is_no_run(run: Path, tiny: FrameSet, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no run"):
         lie_ssl.load(tmp_path / "nothing")
-    with pytest.raises(UserError, match=r"no run of lie_ssl: it has no card\.json"):
+    with pytest.raises(UserError, match=r"not a run: it has no card\.json"):
         lie_ssl.load(tmp_path)
     with pytest.raises(UserError, match="not the card of a run"):
         lie_ssl.load(tiny.folder)
-    with pytest.raises(UserError, match="no safetensors file"):
+    with pytest.raises(UserError, match="not a safetensors file"):
         lie_ssl.load(run / "last.ckpt")
 
 
@@ -160,7 +160,7 @@ def test_a_checkpoint_that_does_not_fit_the_folder(run: Path, residual: Path, tm
     broken = tmp_path / "run"
     shutil.copytree(run, broken)
     shutil.copy(residual / "last.ckpt", broken / "last.ckpt")
-    with pytest.raises(UserError, match="is of vicreg, but its config says mae"):
+    with pytest.raises(UserError, match="is from vicreg, but its config has mae"):
         lie_ssl.load(broken)
     foreign = checkpoint(run / "last.ckpt")
     foreign["state_dict"].popitem()

@@ -227,7 +227,7 @@ def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
 def test_a_finished_run_says_so_and_stays_as_it_is(tiny: FrameSet, finished: Path) -> None:
     before, reporter = contents(finished), Notes()
     pretrain(tiny_run(tiny, arm="alone", log__every=3), finished, reporter)
-    assert reporter.said == [f"{finished} is finished"]
+    assert reporter.said == [f"{finished} is already finished"]
     assert contents(finished) == before
 
 
@@ -238,7 +238,7 @@ def test_another_run_is_never_written_over(tiny: FrameSet, finished: Path, tmp_p
         (tiny_run(tiny, arm="alone", optim__lr=0.5), "optim.lr is 0.001 there and 0.5 here"),
         (tiny_run(tiny, arm="alone", seed=3), "seed is 0 there and 3 here"),
         (tiny_run(tiny, "simclr", "alone"), "method.name is mae there and simclr here"),
-        (tiny_run(other, arm="alone"), "begun with another data set"),
+        (tiny_run(other, arm="alone"), "started with another data set"),
     ):
         with pytest.raises(UserError, match=words):
             pretrain(config, finished)
@@ -249,7 +249,7 @@ def test_folders_that_are_no_runs(tiny: FrameSet, tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "notes.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")
-    for name, words in (("notes", r"holds other files \(notes\.txt\)"), ("file", "is a file")):
+    for name, words in (("notes", r"contains other files \(notes\.txt\)"), ("file", "is a file")):
         with pytest.raises(UserError, match=words):
             pretrain(tiny_run(tiny, arm="alone"), tmp_path / name)
     assert [p.name for p in (tmp_path / "notes").iterdir()] == ["notes.txt"]

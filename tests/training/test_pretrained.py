@@ -67,15 +67,15 @@ def test_from_the_command_line(run: Path, tmp_path: Path, capsys: pytest.Capture
 
 
 def test_folders_that_hold_no_model(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="holds no saved model"):
+    with pytest.raises(UserError, match="is not a saved model"):
         lie_ssl.from_pretrained(tmp_path)
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(UserError, match=r"holds other files \(notes.txt\)"):
+    with pytest.raises(UserError, match=r"contains other files \(notes.txt\)"):
         lie_ssl.load(folder.parent / "run").save_pretrained(tmp_path)
     broken = shutil.copytree(folder, tmp_path / "broken")
     config = json.loads((broken / "config.json").read_text())
     for change, words in [
-        ({"model_type": "bert"}, "not of a model that lie_ssl has saved"),
+        ({"model_type": "bert"}, "is not from save_pretrained"),
         ({"operator": {"algebr": "skew"}}, "has no setting 'algebr'; did you mean 'algebra'"),
         ({"encoder": {"name": "vit_mini"}}, "lacks the encoder's patch_size; export or save"),
         ({"operator": {**config["operator"], "fixed": 100}}, "does not fit"),
@@ -88,7 +88,7 @@ def test_folders_that_hold_no_model(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"cannot read .*model.safetensors"):
         lie_ssl.from_pretrained(broken)
     exported = export_run(folder.parent / "run", tmp_path / "encoder.safetensors")
-    with pytest.raises(UserError, match="only a run can be saved"):
+    with pytest.raises(UserError, match="is an exported encoder, not a run"):
         lie_ssl.load(exported).save_pretrained(tmp_path / "again")
 
 

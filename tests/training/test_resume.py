@@ -19,7 +19,7 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.methods.encoders import EncoderConfig, create_encoder
 from lie_ssl.methods.weights import save_weights
 from lie_ssl.storage.locks import folder_lock
-from lie_ssl.training.checkpoint_io import WholeCheckpoints
+from lie_ssl.training.checkpoint_io import AtomicCheckpointIO
 from lie_ssl.training.checkpoints import read_checkpoint
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.coordinates import read_coordinates
@@ -139,12 +139,12 @@ def test_a_gentle_signal_ends_the_command_as_usual(
     errors = capsys.readouterr().err
     assert "Traceback" not in errors
     assert len(errors.splitlines()) == 1
-    assert "goes on with the same command" in errors
+    assert "run the same command again to resume" in errors
     assert ("SIGTERM" in errors) == (number == signal.SIGTERM)
     assert not read_run_card(tmp_path / "run")["finished"]
     assert [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)] == handlers
     main(command)
-    assert "going on at step 2" in capsys.readouterr().out
+    assert "resuming at step 2" in capsys.readouterr().out
     assert [r["step"] for r in rows(tmp_path / "run" / "metrics.csv")] == list("123456")
 
 
@@ -193,7 +193,7 @@ def test_the_lock_is_let_go_and_leftovers_are_cleared(tiny: FrameSet, tmp_path: 
 
 def test_a_checkpoint_is_whole_or_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "last.ckpt"
-    checkpoints = WholeCheckpoints()
+    checkpoints = AtomicCheckpointIO()
     old, new = (
         {
             "global_step": 1,

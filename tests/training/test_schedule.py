@@ -64,10 +64,10 @@ def test_rises_to_one_and_falls_to_the_floor(steps: int, data: st.DataObject) ->
         (0, 0, 0, 0.0, "run of 0"),
         (0, 5, 6, 0.0, "warm-up of 6"),
         (0, 5, -1, 0.0, "warm-up of -1"),
-        (-1, 5, 2, 0.0, "Step -1"),
-        (-1, 5, 0, 0.0, "Step -1"),
-        (0, 5, 2, 1.5, "end at 1.5"),
-        (0, 5, 2, math.nan, "end at nan"),
+        (-1, 5, 2, 0.0, "step is -1"),
+        (-1, 5, 0, 0.0, "step is -1"),
+        (0, 5, 2, 1.5, "floor is 1.5"),
+        (0, 5, 2, math.nan, "floor is nan"),
     ],
 )
 def test_wrong_settings_are_named(step: int, steps: int, warmup: int, floor: float, words: str) -> None:

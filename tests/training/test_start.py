@@ -41,7 +41,7 @@ def test_the_same_method_gives_encoder_and_heads(tiny: FrameSet, first: Path) ->
     own, anew = model.state_dict(), fresh.state_dict()
     assert differences(parts(own, "method."), parts(theirs, "method.")) == []
     assert differences(parts(own, "objective."), parts(anew, "objective.")) == []
-    assert said == f"took {len(theirs)} tensors of {first} (vicreg); {len(own) - len(theirs)} begin anew"
+    assert said == f"loaded {len(theirs)} tensors from {first} (vicreg); {len(own) - len(theirs)} newly initialised"
 
 
 def test_another_method_takes_the_encoder_only(tiny: FrameSet, first: Path) -> None:
@@ -53,7 +53,7 @@ def test_another_method_takes_the_encoder_only(tiny: FrameSet, first: Path) -> N
     assert differences(parts(model.state_dict(), "method.encoder."), encoder) == []
     heads = parts(model.state_dict(), "method.projector.")
     assert differences(heads, parts(fresh.state_dict(), "method.projector.")) == []
-    assert said.startswith(f"took {len(encoder)} tensors")
+    assert said.startswith(f"loaded {len(encoder)} tensors")
     assert "(vicreg)" in said
 
 
@@ -62,7 +62,7 @@ def test_a_run_starts_there(tiny: FrameSet, first: Path, tmp_path: Path) -> None
     config = tiny_run(tiny, "vicreg", "frames", start=str(first), optim__lr=1e-12, optim__steps=2)
     notes = Notes()
     out = pretrain(config, tmp_path / "run", notes)
-    assert sum(text.startswith("took ") for text in notes.said) == 1
+    assert sum(text.startswith("loaded ") for text in notes.said) == 1
     a, b = (model_state(checkpoint(run / "last.ckpt")) for run in (first, out))
     names = [k for k in a if k.startswith("method.encoder.") and k.endswith("weight")]
     assert names
@@ -80,13 +80,13 @@ def test_a_resumed_run_needs_its_start_no_more(tiny: FrameSet, first: Path, tmp_
     start.unlink()
     notes = Notes()
     pretrain(config, tmp_path / "run", notes)
-    assert notes.said[0] == "going on at step 2"
+    assert notes.said[0] == "resuming at step 2"
     assert notes.steps == [3, 4]
 
 
 def test_what_cannot_be_started_from(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
     for start, method, words in (
-        (first, "mae", "the encoder of .* does not fit: .*; take the same encoder"),
+        (first, "mae", "the encoder of .* does not fit: .*; use the same encoder"),
         (tmp_path, "vicreg", "there is no checkpoint"),
         (tmp_path / "nothing", "vicreg", "there is no checkpoint"),
     ):

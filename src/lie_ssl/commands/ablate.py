@@ -1,4 +1,4 @@
-"""`lie-ssl ablate METHOD`: what X Lie loses without each of its parts."""
+"""`lie-ssl ablate METHOD`: compares X Lie with variants that lack one of its parts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated
 import pandas as pd
 import tyro
 
+from lie_ssl._text import count
 from lie_ssl.commands.bar import Bar
 from lie_ssl.commands.parsing import Jobs, call, check_jobs
 from lie_ssl.commands.pretrain import pop_flag
@@ -23,10 +24,10 @@ from lie_ssl.training.config import PretrainConfig
 
 
 def ablate(arguments: list[str]) -> None:
-    """Trains and evaluates X Lie and variants of it, and writes what each variant loses.
+    """Trains and evaluates X Lie and variants of it, and writes the drop in accuracy of each variant.
 
-    METHOD is mae, vicreg, simclr or `package.module:Class`. The flags are those of `lie-ssl pretrain METHOD lie`. Kill
-    it at any time; the same command goes on.
+    METHOD is mae, vicreg, simclr or `package.module:Class`. The flags are those of `lie-ssl pretrain METHOD lie`. It
+    can be interrupted at any time; the same command resumes it.
 
     Example: lie-ssl ablate mae --data data/small --out runs/ablation --only no_euclidean mlp
     """
@@ -35,7 +36,7 @@ def ablate(arguments: list[str]) -> None:
         print(usage())
         sys.exit(0)
     if rest[0].startswith("-"):
-        raise UserError("say what to ablate: lie-ssl ablate METHOD, such as `mae`")
+        raise UserError("name a method to ablate: lie-ssl ablate METHOD, such as `mae`")
     method = rest.pop(0)
     default = pretrain_recipe(recipe, method, "lie")
     default_evaluation = evaluation(recipe, method)
@@ -55,25 +56,24 @@ def ablate(arguments: list[str]) -> None:
             config: The full model.
             evaluation: The protocol's settings.
             out: Folder for ablation.csv and the runs.
-            seeds: Every variant is trained with each of them.
-            only: Names of ablations; none means all. The full model is always there.
-            jobs: Variants that run at the same time; as many as there are cores and as fit into memory if it is not
-                given.
+            seeds: Seeds; every variant is trained with each of them.
+            only: Names of ablations to run; all by default. The full model is always included.
+            jobs: Variants to run in parallel; by default one per core, as far as memory allows.
         """
         check_jobs(jobs)
         if not config.data:
-            raise UserError("say which data set to learn from: --data FOLDER (make one with `lie-ssl data make small`)")
+            raise UserError("give the data set to train on: --data FOLDER (make one with `lie-ssl data make small`)")
         if (config.seed, config.variant) != (default.seed, default.variant) or not seeds:
-            raise UserError("an ablation takes --seeds and names its variants itself; leave out --seed and --variant")
+            raise UserError("an ablation needs --seeds instead of --seed, and no --variant")
         with Bar() as bar:
             table = run(config, chosen(only), seeds, evaluation, out, bar, jobs)
-        print(f"{out / TABLE}: {table['ablation'].nunique()} variants\n{summary(table)}")
+        print(f"{out / TABLE}: {count(table['ablation'].nunique(), 'variant')}\n{summary(table)}")
 
     call(main, f"lie-ssl ablate {method}", rest, description=ablate.__doc__)
 
 
 def summary(table: pd.DataFrame) -> str:
-    """Linear evaluation at the largest proportion, means over seeds: the full model's accuracy and the drops."""
+    """Linear evaluation at the largest proportion, averaged over seeds: the full model's accuracy and the drops."""
     shown = (
         table["setting"].isin(BAR_SETTINGS)
         & (table["phase"] == "linear")
@@ -88,7 +88,7 @@ def summary(table: pd.DataFrame) -> str:
 
 
 def usage() -> str:
-    """What can be taken away."""
+    """The usage, with the names of all ablations."""
     return "\n".join([
         "usage: lie-ssl ablate METHOD --data FOLDER --out FOLDER [--recipe RECIPE] [--seeds 0 1 2] [--only NAME ...]",
         "                             [--jobs N] [flags of pretrain]",

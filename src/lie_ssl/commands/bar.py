@@ -15,7 +15,7 @@ from lie_ssl.training.progress import ProgressReporter
 
 
 class Line:
-    """One line with a bar: steps, steps a second, time left, loss. What is said is printed above all lines."""
+    """One line with a progress bar: steps, speed, time left, loss. Messages are printed above all lines."""
 
     def __init__(self, progress: Progress, name: str = "") -> None:
         self._progress, self._prefix = progress, f"{printable(name)}: " if name else ""
@@ -29,7 +29,7 @@ class Line:
         self._progress.update(self._task, completed=done, total=total, rate=rate, loss=f"loss {loss:.4g}")
 
     def busy(self, what: str) -> None:
-        """A bar that moves without saying how far it is."""
+        """Shows a bar without a known end."""
         self._show(what, None, 0)
 
     def say(self, text: str) -> None:
@@ -46,12 +46,12 @@ class Line:
         description = f"{self._prefix}{what}"
         self._progress.reset(self._task, completed=done, visible=True, description=description, rate="", loss="")
         task = next(task for task in self._progress.tasks if task.id == self._task)
-        task.total = total  # which reset would take for "as before" where it is None
+        task.total = total  # `reset` would keep the old total for None
         self._progress.start()
 
 
 class Bar:
-    """Lines with bars: one for a run, and one for each of several that run side by side."""
+    """Progress bars: one for a run, and one for each of several parallel runs."""
 
     def __init__(self, shown: bool = True) -> None:
         columns = (
@@ -85,7 +85,7 @@ class Bar:
 
     @contextmanager
     def part(self, name: str) -> Iterator[ProgressReporter]:
-        """A line of its own for as long as it is needed."""
+        """Adds a line for one of several runs, and removes it at the end."""
         line = Line(self._progress, name)
         try:
             yield line

@@ -10,7 +10,7 @@ from types import ModuleType
 from lie_ssl.errors import UserError
 
 PACKAGE = Path(__file__).resolve().parents[1]
-# In an installed wheel, and in a clone of the repository.
+# In an installed wheel and in a clone of the repository.
 FOLDERS = (PACKAGE / "benchmarks", PACKAGE.parents[1] / "benchmarks")
 
 
@@ -22,27 +22,27 @@ def render(
     step: float = 4.0,
     picture: Path | None = None,
 ) -> None:
-    """Frames per CPU-second of the rasteriser, Panda3D and Blender, and the cost of whole data sets.
+    """Measures frames per CPU-second of the rasteriser, Panda3D and Blender, and the cost of whole data sets.
 
-    Peers that are not installed get a line that says what to type.
+    Renderers that are not installed get a line that says how to install them.
 
     Example: lie-ssl bench render --no-dataset --rounds 5
 
     Args:
         out: The folder for render.csv and dataset.csv.
-        frames: Frames of a renderer in one round, at most; slow renderers draw fewer.
-        rounds: Rounds; the table shows medians.
-        dataset: Also make one instance of every class and project the time of the paper's 468,000 frames.
-        step: Degrees from pose to pose of that sample; the paper's is 4.
-        picture: A png to write with the pictures of all renderers side by side.
+        frames: Most frames per round; slow renderers draw fewer.
+        rounds: Number of rounds; the table shows medians.
+        dataset: Also make one instance of every class, and estimate the time for the paper's 468,000 frames.
+        step: Degrees between two poses of that sample; 4 in the paper.
+        picture: A PNG file to write, with the pictures of all renderers side by side.
     """
     if rounds < 1 or frames < 3:
-        raise UserError(f"rounds is {rounds} and frames {frames}, but there must be at least 1 and 3")
+        raise UserError(f"rounds is {rounds} and frames {frames}, but they must be at least 1 and 3")
     load("render").run(out, frames=frames, rounds=rounds, dataset=dataset, step=step, picture=picture)
 
 
 def frames(out: Path = Path("results/bench")) -> None:
-    """Reading random frames from a data set, against torchvision's ImageFolder.
+    """Measures how fast random frames are read, compared with torchvision's ImageFolder.
 
     Example: lie-ssl bench frames
 
@@ -53,76 +53,76 @@ def frames(out: Path = Path("results/bench")) -> None:
 
 
 def action(out: Path = Path("results/bench"), rounds: int = 5) -> None:
-    """Time and memory of `exp_action`, against matrix_exp, a plain Taylor loop, torchdiffeq and SciPy.
+    """Measures time and memory of `exp_action`, matrix_exp, a plain Taylor loop, torchdiffeq and SciPy.
 
-    Peers that are not installed are left out.
+    Packages that are not installed are left out.
 
     Example: lie-ssl bench action --rounds 3
 
     Args:
         out: The folder for action.csv.
-        rounds: Rounds; the table shows medians. Slow cases get fewer.
+        rounds: Number of rounds, fewer for slow cases; the table shows medians.
     """
     if rounds < 1:
-        raise UserError(f"rounds is {rounds}, but there must be at least 1")
+        raise UserError(f"rounds is {rounds}, but it must be at least 1")
     load("action").run(out, rounds=rounds)
 
 
 def augment(out: Path = Path("results/bench"), rounds: int = 7) -> None:
-    """Pictures a second through SimCLR's augmentations: whole batches against torchvision picture by picture.
+    """Measures the speed of SimCLR's augmentations on whole batches, compared with torchvision picture by picture.
 
     Example: lie-ssl bench augment --rounds 3
 
     Args:
         out: The folder for augment.csv.
-        rounds: Rounds; the table shows medians.
+        rounds: Number of rounds; the table shows medians.
     """
     if rounds < 1:
-        raise UserError(f"rounds is {rounds}, but there must be at least 1")
+        raise UserError(f"rounds is {rounds}, but it must be at least 1")
     load("augment").run(out, rounds=rounds)
 
 
 def train(out: Path = Path("results/bench"), rounds: int = 7, large: bool = True) -> None:
-    """Time and peak memory of a training step of X Lie over one of X Frames, with the same passes of the encoder.
+    """Measures time and peak memory of a training step of X Lie relative to X Frames, with equal encoder passes.
 
     Example: lie-ssl bench train --no-large
 
     Args:
         out: The folder for train.csv.
-        rounds: Rounds; the table shows medians. The large encoders get fewer.
-        large: Also at the sizes of ViT-B and ResNet-50.
+        rounds: Number of rounds, fewer for large encoders; the table shows medians.
+        large: Also measure encoders of the size of ViT-B and ResNet-50.
     """
     if rounds < 1:
-        raise UserError(f"rounds is {rounds}, but there must be at least 1")
+        raise UserError(f"rounds is {rounds}, but it must be at least 1")
     load("train").run(out, rounds=rounds, large=large)
 
 
 def option2(out: Path = Path("results/bench"), rounds: int = 7, batch: int = 8) -> None:
-    """Time of a supervised step with Option 2 over one with Option 1, the frozen ViT-B/16 at 224 px in the loop.
+    """Measures the time of a supervised step with Option 2 relative to Option 1, with a frozen ViT-B/16 at 224 px.
 
     Example: lie-ssl bench option2 --rounds 3
 
     Args:
         out: The folder for option2.csv.
-        rounds: Rounds; the table shows medians.
-        batch: Pictures in a batch.
+        rounds: Number of rounds; the table shows medians.
+        batch: Batch size.
     """
     if rounds < 1 or batch < 2:
-        raise UserError(f"rounds is {rounds} and batch {batch}, but there must be at least 1 and 2")
+        raise UserError(f"rounds is {rounds} and batch {batch}, but they must be at least 1 and 2")
     load("option2").run(out, rounds=rounds, batch=batch)
 
 
 def linear(out: Path = Path("results/bench"), threads: int = 2) -> None:
-    """Time of the whole linear evaluation for 52 classes x 40 instances on features that are there already.
+    """Measures the time of a whole linear evaluation for 52 classes x 40 instances, on features already computed.
 
     Example: lie-ssl bench linear
 
     Args:
         out: The folder for linear.csv.
-        threads: Threads.
+        threads: Number of threads.
     """
     if threads < 1:
-        raise UserError(f"threads is {threads}, but there must be at least 1")
+        raise UserError(f"threads is {threads}, but it must be at least 1")
     load("linear").run(out, threads=threads)
 
 
@@ -147,7 +147,7 @@ def shared(out: Path = Path("results/bench"), steps: int = 60, rounds: int = 3, 
 
 
 def choices(out: Path = Path("results/bench")) -> None:
-    """Ways to store a frame, and step lengths of the exponential series: what docs/decisions.md rests on.
+    """Repeats the measurements behind docs/decisions.md: ways to store a frame, and lengths of the exponential series.
 
     Example: lie-ssl bench choices
 
@@ -158,13 +158,13 @@ def choices(out: Path = Path("results/bench")) -> None:
 
 
 def load(name: str) -> ModuleType:
-    """The module `benchmarks/NAME.py`, from whichever place has it."""
+    """Imports `benchmarks/NAME.py`, from the installed package or the repository."""
     for folder in FOLDERS:
         path = folder / f"{name}.py"
         spec = importlib.util.spec_from_file_location(f"lie_ssl_benchmarks_{name}", path) if path.is_file() else None
         if spec is not None and spec.loader is not None:
             module = importlib.util.module_from_spec(spec)
-            sys.modules[spec.name] = module  # dataclasses look their own module up
+            sys.modules[spec.name] = module  # dataclasses look up their own module
             spec.loader.exec_module(module)
             return module
     raise UserError(

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from lie_ssl._text import count
 from lie_ssl.commands.make import progress_bar
 from lie_ssl.commands.parsing import say
 from lie_ssl.errors import UserError
@@ -29,8 +30,8 @@ def show(folder: Folder, out: Path | None = None, class_name: str | None = None)
 
     Args:
         folder: The data set.
-        out: Where the figures go; by default figures/ in the data set's folder.
-        class_name: The class whose first instance is shown in all poses.
+        out: Folder for the figures; figures/ in the data set by default.
+        class_name: Class whose first instance is shown in all poses.
     """
     from lie_ssl.frames.figures import draw_figures
 
@@ -43,7 +44,7 @@ def show(folder: Folder, out: Path | None = None, class_name: str | None = None)
 
 
 def print_card(frames: FrameSet) -> None:
-    """The card as a table for people."""
+    """Prints the card as a table."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -54,7 +55,7 @@ def print_card(frames: FrameSet) -> None:
     rows = {
         "recipe": f"{card['recipe']} ({card['config_hash']})",
         "source": f"{card['source']}{title}",
-        "pictures": f"{card['size']} px, {card['channels']} channels, {card['bytes_per_frame']:,.0f} bytes each",
+        "pictures": f"{card['size']} px, {count(card['channels'], 'channel')}, {card['bytes_per_frame']:,.0f} B each",
     }
     for title in ("counts", "licences", "versions"):
         pairs = card[title].items()
@@ -71,7 +72,7 @@ def print_card(frames: FrameSet) -> None:
 
 
 def variation(frames: FrameSet) -> str:
-    """The kinds of pose and the factors in which the frames of a data set differ, with the values that occur."""
+    """The kinds of pose and the factors of variation of a data set, with the values that occur."""
     parts = [f"Pose ({', '.join(pose_kinds(frames.index))})"]
     for factor in map(get_factor, varied_factors(frames.index)):
         values = frames.index[factor.name]
@@ -87,7 +88,7 @@ def export(folder: Folder, out: Path, to: Literal["imagefolder", "huggingface"] 
     Args:
         folder: The data set.
         out: A new folder.
-        to: imagefolder for split/class/*.png, huggingface for parquet files with an image column.
+        to: imagefolder for split/class/*.png; huggingface for parquet files with an image column.
     """
     from lie_ssl.frames.export import export_huggingface, export_image_folder
 
@@ -98,7 +99,7 @@ def export(folder: Folder, out: Path, to: Literal["imagefolder", "huggingface"] 
 
 
 def verify(folder: Folder) -> None:
-    """Finds any changed byte; exit code 2 if there is one.
+    """Checks every byte of a data set against its hashes; the exit code is 2 if one has changed.
 
     Example: lie-ssl data verify data/demo
 
@@ -112,10 +113,8 @@ def verify(folder: Folder) -> None:
         say(f"{folder}: {problem}")
     if problems:
         more = f" and {len(problems) - 1:,} more" if len(problems) > 1 else ""
-        raise UserError(
-            f"{folder} is not as it was made ({problems[0]}{more}); delete it and make it again, or copy it again"
-        )
-    print(f"{folder}: every byte is as it was made")
+        raise UserError(f"{folder} has changed since it was made ({problems[0]}{more}); make or copy it again")
+    print(f"{folder}: no byte has changed")
 
 
 def import_photos(
@@ -134,31 +133,31 @@ def import_photos(
     seed: int = 0,
     strict: bool = False,
 ) -> None:
-    """Makes a data set out of photographs or clips of turning objects.
+    """Makes a data set from photographs or video clips of rotating objects.
 
-    Folders are class/instance/*.png (or jpg), with the angle as the last number of the name (`view_035.png`) or in a
-    csv with the columns file and angle. COIL-20 and COIL-100 are known by their names. Clips (--video) are
-    class/instance.mp4, or files without folders, which then have no labels: they can be learned from, but not
-    evaluated on. Of a clip with cuts the longest stretch is kept, and frames on which nothing moves are left out.
+    Photographs are class/instance/*.png (or jpg). The angle is the last number of the file name (`view_035.png`), or
+    comes from a CSV file with the columns file and angle. COIL-20 and COIL-100 are recognised by their file names.
+    Clips (--video) are class/instance.mp4, or files without folders; these have no labels, so they can be used for
+    pretraining but not for evaluation. Only the longest shot of a clip is kept, without frames in which nothing moves.
 
     Example: lie-ssl data import coil20.zip --out data/coil20 --size 64
     Example: lie-ssl data import clips --video --rate 5 --out data/clips
 
     Args:
-        folder: The folder or zip with the photographs or clips.
-        out: The folder to make.
-        layout: How the photographs are laid out.
-        angles: A csv with the columns file and angle (degrees), in place of angles in the names.
-        video: The folder or zip holds clips.
-        rate: Frames of a second that are kept.
-        unit: Seconds between two frames of a clip that make a delta of 1.
-        size: Pixels of a side.
-        grey: One channel in place of three.
+        folder: Folder or zip file with the photographs or clips.
+        out: Folder of the new data set.
+        layout: Layout of the photographs.
+        angles: CSV file with the columns file and angle (degrees), if the angles are not in the file names.
+        video: Import video clips instead of photographs.
+        rate: Frames per second to keep.
+        unit: Seconds between two frames that count as a delta of 1.
+        size: Side of a frame in pixels.
+        grey: Store one channel instead of three.
         licence: Licence of the pictures, for the card.
-        validation: Share of the instances of a class for validation.
-        test: Share of the instances of a class for testing.
-        seed: Of the splits.
-        strict: Stop at the first picture or clip that cannot be used, in place of leaving it out.
+        validation: Share of the instances of each class in the validation set.
+        test: Share of the instances of each class in the test set.
+        seed: Seed of the splits.
+        strict: Stop at the first picture or clip that cannot be used, instead of leaving it out.
     """
     from lie_ssl.commands.make import print_result
     from lie_ssl.frames.photos import PhotoConfig, import_photographs

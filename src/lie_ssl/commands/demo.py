@@ -10,17 +10,16 @@ from lie_ssl.errors import UserError
 
 
 def demo(out: Path = Path("demo"), jobs: Jobs = None) -> None:
-    """Shows the effect: draws objects, trains MAE, MAE Frames and MAE Lie on them, and compares all three in new poses.
+    """Renders objects, trains MAE, MAE Frames and MAE Lie on them, and compares all three in new poses.
 
-    Minutes on two cores. It can be killed at any time, and the same command goes on; run again, it only shows the
-    results.
+    It takes minutes on two cores. It can be interrupted at any time, and the same command resumes it. Run again, it
+    only shows the results.
 
     Example: lie-ssl demo --out demo
 
     Args:
-        out: The folder for the data set, the runs, the tables and the page report.html.
-        jobs: Models that are trained at the same time; as many as there are cores and as fit into memory if it is not
-            given.
+        out: Folder for the data set, the runs, the tables and the page report.html.
+        jobs: Models to train in parallel; by default one per core, as far as memory allows.
     """
     from rich.console import Console
 
@@ -42,8 +41,8 @@ def demo(out: Path = Path("demo"), jobs: Jobs = None) -> None:
     draw_figures(FrameSet(data), data / "figures")
     with Bar() as bar:
         if failed := run_units(recipe, recipe.units, data, runs, out / "results", bar, jobs):
-            raise UserError(f"{', '.join(failed)} failed; see above why")
-        bar.busy("drawing the report")
+            raise UserError(f"{', '.join(failed)} failed; see the messages above")
+        bar.busy("writing the report")
         material = gather([runs / "_".join(unit.words) for unit in recipe.units])
         write_page(material, out / "report.html")
     console = Console()

@@ -1,4 +1,4 @@
-"""`lie-ssl doctor`: a check that runs each part for real instead of only looking whether it is installed."""
+"""`lie-ssl doctor`: runs each part instead of only checking whether it is installed."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from functools import partial
 from typing import Literal
 
 from lie_ssl import __version__
+from lie_ssl._text import count
 from lie_ssl.extras import EXTRAS, MissingExtraError, command, missing, package_of, require, versions_of
 
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the report. `needed` parts make the command fail when they do not work."""
+    """One line of the report. The command fails if a `needed` part does not work."""
 
     name: str
     run: Callable[[], str]
@@ -27,7 +28,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check gave: `works`, and a few words."""
+    """The result of a check: whether the part works, and details."""
 
     name: str
     works: bool
@@ -37,12 +38,12 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Runs all checks; the Python call behind `lie-ssl doctor`."""
+    """Runs all checks of `lie-ssl doctor`."""
     return [_examined(check) for check in (*CHECKS, *extra_checks())]
 
 
 def doctor() -> None:
-    """Says what is installed, what works, and what to type for what is missing.
+    """Shows what is installed, what works, and how to install what is missing.
 
     Example: lie-ssl doctor
     """
@@ -59,13 +60,13 @@ def doctor() -> None:
         table.add_row(finding.name, "yes" if finding.works else "no", escape(words))
     Console().print(table)
     broken = [f.name for f in findings if f.needed and not f.works]
-    print(f"needed but not working: {', '.join(broken)}" if broken else "Everything that is needed works.")
+    print(f"required parts do not work: {', '.join(broken)}" if broken else "All required parts work.")
     if broken:
         sys.exit(2)
 
 
 def extra_checks() -> list[Check]:
-    """One for each extra: are its packages there, and does the part that it is for work?"""
+    """One check for each extra: whether its packages are installed and work."""
     return [
         Check(name, partial(_extra, name), f"for {extra.purpose} type: {command([name])}")
         for name, extra in EXTRAS.items()
@@ -82,7 +83,7 @@ def _extra(name: str) -> str:
 def _examined(check: Check) -> Finding:
     try:
         return Finding(check.name, True, check.run(), check.remedy, check.needed)
-    except MissingExtraError as error:  # which says itself what to type
+    except MissingExtraError as error:  # its message says what to type
         return Finding(check.name, False, str(error), "", check.needed)
     except Exception as error:
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -91,7 +92,7 @@ def _examined(check: Check) -> Finding:
 
 def _cores() -> str:
     free = shutil.disk_usage(".").free / 1e9
-    return f"{os.cpu_count()} cores, {free:.0f} GB free here"
+    return f"{count(os.cpu_count() or 1, 'core')}, {free:.0f} GB of disk space free"
 
 
 def _torch() -> str:
@@ -99,8 +100,8 @@ def _torch() -> str:
 
     value = float(torch.linalg.matrix_exp(torch.zeros(2, 2)).sum())
     if value != 2.0:
-        raise RuntimeError(f"exp(0) summed to {value} in place of 2")
-    return f"{torch.__version__}, {torch.get_num_threads()} threads"
+        raise RuntimeError(f"exp(0) summed to {value} instead of 2")
+    return f"{torch.__version__}, {count(torch.get_num_threads(), 'thread')}"
 
 
 def _bf16() -> str:
@@ -108,7 +109,7 @@ def _bf16() -> str:
     from lie_ssl.training.bf16 import cpu_has_bf16
 
     if not cpu_has_bf16():
-        raise RuntimeError("this machine refuses the AMX instructions that its processor names")
+        raise RuntimeError("this machine does not run the AMX instructions that its processor reports")
     return "for --precision bf16"
 
 
@@ -116,15 +117,15 @@ def _gpu() -> str:
     import torch
 
     if not torch.cuda.is_available():
-        raise RuntimeError("none that torch can use")
+        raise RuntimeError("torch can use none")
     return ", ".join(torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count()))
 
 
 def _vision() -> str:
-    from lie_ssl._torchvision_compat import import_torchvision, is_cured
+    from lie_ssl._torchvision_compat import import_torchvision, is_patched
 
     import_torchvision()
-    return "made to fit this build of torch by lie_ssl._torchvision_compat" if is_cured() else "works"
+    return "works after a patch for this build of torch (lie_ssl._torchvision_compat)" if is_patched() else "works"
 
 
 def _render() -> str:
@@ -141,15 +142,15 @@ def _drawing(backend: Literal["raster", "blender"]) -> str:
 
     frame = render(ball(1.0).mesh().normalised(), [View()], RenderSettings(size=16), backend=backend)
     if not (drawn := int((frame != frame[0, 0, 0]).any(-1).sum())):
-        raise RuntimeError("it drew an empty picture")
-    return f"drew a ball ({drawn} pixels)"
+        raise RuntimeError("the picture is empty")
+    return f"rendered a ball ({drawn} pixels)"
 
 
 CHECKS = [
     Check("machine", _cores, ""),
     Check("torch", _torch, "type: pip install torch", needed=True),
-    Check("GPU", _gpu, "everything runs on the CPU as well"),
+    Check("GPU", _gpu, "everything also runs on the CPU"),
     Check("bf16 on the CPU", _bf16, "train in 32 bits, or set ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16"),
 ]
-# What is tried of an extra whose packages are there.
+# Trials of extras whose packages are installed.
 TRIALS: dict[str, Callable[[], str]] = {"vision": _vision, "render": _render, "blender": _blender}

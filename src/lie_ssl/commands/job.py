@@ -1,4 +1,4 @@
-"""`lie-ssl job FILE`: one of several units that `demo`, `reproduce`, `ablate` or `sweep` run side by side."""
+"""`lie-ssl job FILE`: one of several units that `demo`, `reproduce`, `ablate` or `sweep` run in parallel."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ SECONDS = 20.0
 
 
 def job(file: Annotated[Path, tyro.conf.Positional], trust: Trust = ()) -> None:
-    """Trains and evaluates what a file says, and reports its progress in lines of JSON. Ends when its input does.
+    """Trains and evaluates one unit, and reports its progress in lines of JSON. Exits when its input ends.
 
     Other commands start it; there is no need to type it.
 
     Example: lie-ssl job runs/small/jobs/mae_lie_0.json
 
     Args:
-        file: The settings of a unit.
+        file: File with the settings of the unit.
         trust: An import path (package.module:Class) that the file may name. Importing runs code.
     """
     threading.Thread(target=end_with_input, daemon=True).start()
@@ -36,9 +36,9 @@ def job(file: Annotated[Path, tyro.conf.Positional], trust: Trust = ()) -> None:
 
 
 def end_with_input() -> None:
-    """Ends this process when the one that started it is gone, even by kill -9: nobody would collect the results."""
-    while os.read(0, 1):  # not sys.stdin, whose lock would be held when the interpreter shuts down
+    """Exits when the parent process is gone, even by kill -9: nobody would collect the results."""
+    while os.read(0, 1):  # not sys.stdin, whose lock would be held at interpreter shutdown
         pass
     os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(SECONDS)  # as long as the parent would have waited
+    time.sleep(SECONDS)  # the parent would have waited as long
     os.kill(os.getpid(), signal.SIGKILL)

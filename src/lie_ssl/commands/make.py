@@ -1,6 +1,6 @@
-"""`lie-ssl data make RECIPE`: the flags and their defaults are those of the recipe.
+"""`lie-ssl data make RECIPE`; the recipe sets the defaults of the flags.
 
-Sources and factors of variation come from their registries, so that the help names those that were added, too.
+Sources and factors of variation come from their registries, so the help also lists those of a user.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Annotated, Any, get_type_hints
 
 import tyro
 
+from lie_ssl._text import count
 from lie_ssl.commands.parsing import call, say
 from lie_ssl.frames.config import DataConfig
 from lie_ssl.frames.factors import Range, all_factors
@@ -40,7 +41,7 @@ def make_demo(arguments: list[str]) -> None:
 
 
 def make_small(arguments: list[str]) -> None:
-    """Makes a data set for work on a CPU in minutes.
+    """Makes a data set for experiments on a CPU.
 
     Example: lie-ssl data make small --out data/small --classes car chair mug --instances 40
     """
@@ -56,22 +57,22 @@ def make_paper(arguments: list[str]) -> None:
 
 
 def make_recipe(recipe: str, arguments: list[str], command: Callable[[list[str]], None]) -> None:
-    """Reads the flags and makes the data set; the docstring of the command is the head of its help."""
+    """Reads the flags and makes the data set; the command's docstring opens its help."""
     default = DATA_RECIPES[recipe]()
 
     def main(out: Path, config: Any, ranges: Any, workers: int | None = None, strict: bool = False) -> None:
         """Makes a data set.
 
         Args:
-            out: The folder to make. An unfinished one is finished; another data set is never written over.
-            config: What the data set holds.
-            ranges: Factors of variation: each is drawn for every frame but the typical one, from MIN to MAX.
-            workers: Processes; without it one on each core. The bytes are the same with any number.
-            strict: Stop at the first mesh that cannot be drawn, in place of leaving it out.
+            out: Folder of the data set. An unfinished one is resumed; another data set is never overwritten.
+            config: Contents of the data set.
+            ranges: Factors of variation, drawn from MIN to MAX for every frame except the typical one.
+            workers: Worker processes; one per core by default. The result does not depend on their number.
+            strict: Stop at the first mesh that cannot be rendered, instead of leaving it out.
         """
         chosen = {f.name: getattr(config, f.name) for f in fields(DataConfig)} | {"ranges": vars(ranges)}
         if config.source != default.source and config.classes == default.classes:
-            chosen["classes"] = ()  # those that the recipe names are of its own source
+            chosen["classes"] = ()  # the recipe's classes belong to its own source
         run(recipe, DataConfig(**chosen), out, workers, strict)
 
     main.__annotations__ |= {"config": setting_flags(default), "ranges": range_flags(default)}
@@ -80,10 +81,10 @@ def make_recipe(recipe: str, arguments: list[str], command: Callable[[list[str]]
 
 
 def setting_flags(default: DataConfig) -> type[DataConfig]:
-    """A :class:`DataConfig` with the defaults of a recipe, whose help names the sources that are registered."""
+    """A :class:`DataConfig` with the defaults of a recipe, whose help lists the registered sources."""
     sources = "; ".join(f"{entry.name} ({entry.title})" for entry in SOURCES.entries())
-    source = Annotated[str, tyro.conf.arg(help=f"Where the objects come from: {sources}.")]
-    hidden = Annotated[Any, tyro.conf.Suppress]  # ranges have flags of their own
+    source = Annotated[str, tyro.conf.arg(help=f"Source of the objects: {sources}.")]
+    hidden = Annotated[Any, tyro.conf.Suppress]  # ranges have their own flags
     kinds = get_type_hints(DataConfig) | {"source": source, "ranges": hidden}
     own = [(name, kind, field(default=getattr(default, name))) for name, kind in kinds.items()]
     return make_dataclass("DataFlags", own, bases=(DataConfig,), frozen=True)
@@ -101,7 +102,7 @@ def range_flags(default: DataConfig) -> type:
 
 
 def run(recipe: str, config: DataConfig, out: Path, workers: int | None = None, strict: bool = False) -> None:
-    """Makes the data set with a progress bar and says what was left out."""
+    """Makes the data set with a progress bar and prints what was left out."""
     for note in config.notes():
         print(shown(f"note: {note}"), file=sys.stderr)
     with progress_bar("drawing") as progress:
@@ -110,28 +111,28 @@ def run(recipe: str, config: DataConfig, out: Path, workers: int | None = None, 
 
 
 def print_result(frames: FrameSet) -> None:
-    """What was left out, what the user should know, and what the data set holds."""
+    """Prints what was left out, notes, and the size of the data set."""
     card, counts = frames.card, frames.card["counts"]
     for line in left_out_lines(card["dropped"], card["config"].get("path", "")):
         say(line)
     if card["dropped"]:
         table = frames.folder / LEFT_OUT
-        listed = f", listed in {table}" if table.is_file() else ""  # older data sets have no such file
+        listed = f", listed in {table}" if table.is_file() else ""  # older data sets do not have this file
         print(f"left out {len(card['dropped']):,} in all{listed}")
     for note in [*card.get("notes", []), *split_notes(frames)]:
         say(f"note: {note}")
     print(
-        f"{frames.folder}: {counts['frames']:,} frames of {counts['instances']:,} instances in "
-        f"{counts['classes']} classes, {card['bytes_per_frame'] / 1000:.1f} kB a frame"
+        f"{frames.folder}: {count(counts['frames'], 'frame')} of {count(counts['instances'], 'instance')} in "
+        f"{count(counts['classes'], 'class', 'classes')}, {card['bytes_per_frame'] / 1000:.1f} kB per frame"
     )
 
 
 def left_out_lines(dropped: Sequence[dict[str, str]], root: str = "") -> list[str]:
-    """One line a reason, with a count and an example, or with the name where there is only one.
+    """One line per reason, with a count and an example, or with the name if there is only one.
 
     Args:
-        dropped: as the card has it.
-        root: the folder that the names may begin with in the reasons.
+        dropped: The list from the card.
+        root: The folder with which names in the reasons may begin.
     """
     groups: dict[str, list[dict[str, str]]] = {}
     for each in dropped:
@@ -146,14 +147,14 @@ def left_out_lines(dropped: Sequence[dict[str, str]], root: str = "") -> list[st
 
 
 def common_reason(key: str, why: str, root: str = "") -> str:
-    """Why `key` was left out, without the names and numbers that are its own.
+    """Why `key` was left out, without names and numbers that are specific to it.
 
     >>> common_reason("mug/a.obj", "data/mug/a.obj cannot be used, it has no faces", "data")
     'cannot be used, it has no faces'
     """
     why = re.sub(r"^.+(?= was taken as the mesh of this folder)", "another file", why)
     why = re.sub(r"(?<=same geometry as ).+?(?=, which has another class|$)", "another mesh", why)
-    if "." in key:  # a file; in an archive its name there may stand alone
+    if "." in key:  # a file; in an archive, its name may stand alone
         for name in (str(Path(root) / key), key, key.rpartition(":")[2]):
             why = re.sub(rf"\S*{re.escape(name)}", "...", why)
     why = re.sub(r"(?<![\w.-])\d+(\.\d+)?(?!\w)", "N", why)
@@ -161,11 +162,11 @@ def common_reason(key: str, why: str, root: str = "") -> str:
 
 
 def split_notes(frames: FrameSet) -> list[str]:
-    """Why the data set can be learned from but not evaluated on, and what helps; or that every class is one object."""
+    """Why the data set cannot be used for evaluation, and what to do; or that every class has one instance only."""
     card, config, counts = frames.card, frames.card["config"], frames.card["counts"]
     imported = card["recipe"] in ("photographs", "video")
     thing, things = ("clip", "clips") if card["recipe"] == "video" else ("object", "objects")
-    limits = "so the data set can be learned from but not evaluated on"
+    limits = "so the data set can be used for pretraining but not for evaluation"
     source = SOURCES[config["source"]].value if config.get("source") in SOURCES else Source
     if frames.classes in ([UNLABELLED], [source.unlabelled]):
         return [f"the {things} have no classes, {limits}; {source.add_labels}"]
@@ -175,14 +176,14 @@ def split_notes(frames: FrameSet) -> list[str]:
     if not missing:
         return []
     if imported and counts["classes"] == counts["instances"]:
-        return ["every class is one object; half of them are seen in all poses, the others in one"]
+        return ["every class has one instance; half of them are seen in all poses, the others in one"]
     sizes = frames.index.groupby("class")["instance"].nunique().tolist()
     low, high = min(sizes), max(sizes)
     number = f"{low:,} {thing if low == 1 else things}" if low == high else f"{low:,} to {high:,} {things}"
-    what = f"with {number} a class there is {' and '.join(f'no {s}' for s in missing)} split, {limits}"
+    what = f"with {number} per class there is {' and '.join(f'no {s}' for s in missing)} split, {limits}"
     shares = enough_shares(sizes, config["validation"], config["test"])
     if shares is None:
-        return [f"{what}; at least 3 {things} a class are needed"]
+        return [f"{what}; at least 3 {things} per class are needed"]
     how = f"{'import' if imported else 'make'} it into another folder with"
     more = f"add {things}" if imported else source.add_instances
     return [f"{what}; {how} --validation {shares[0]:g} --test {shares[1]:g}, or {more}"]
@@ -191,11 +192,11 @@ def split_notes(frames: FrameSet) -> list[str]:
 def enough_shares(sizes: Sequence[int], validation: float, test: float) -> tuple[float, float] | None:
     """Shares for validation and test that give every class at least one instance in each split, training included.
 
-    They are the given ones where these are large enough. None if a class has fewer than three instances.
+    The given shares are returned if they are large enough, and None if a class has fewer than three instances.
 
     Args:
-        sizes: instances of each class.
-        validation, test: the shares that the data set was made with.
+        sizes: Number of instances of each class.
+        validation, test: The shares that the data set was made with.
     """
     least = math.ceil(100 / min(sizes)) / 100
     for shares in ((max(validation, least), max(test, least)), (least, least)):
@@ -211,7 +212,7 @@ def _fills_all_splits(size: int, validation: float, test: float) -> bool:
 
 @contextmanager
 def progress_bar(verb: str, what: str = "frames") -> Iterator[Progress]:
-    """A bar with the rate in frames (or what else is counted) a second and the time that is left."""
+    """A progress bar with the speed (frames per second by default) and the time left."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -233,7 +234,7 @@ def progress_bar(verb: str, what: str = "frames") -> Iterator[Progress]:
     task = bar.add_task(verb, total=None)
 
     def report(done: int, total: int) -> None:
-        bar.start()  # with the first frame, not before: an error on the way there stands alone
+        bar.start()  # shown with the first frame, so that an earlier error stands alone
         bar.update(task, completed=done, total=total)
 
     try:

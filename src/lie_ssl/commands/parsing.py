@@ -1,4 +1,4 @@
-"""Flags into a call, with one sentence for flags that cannot be understood."""
+"""Turns flags into function calls, with one sentence for flags that cannot be understood."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import tyro
 from lie_ssl.errors import UserError
 from lie_ssl.storage.paths import shown
 
-Jobs = Annotated[int | None, tyro.conf.arg(metavar="N")]  # --jobs N; None for as many as fit
-Trust = Annotated[tuple[str, ...], tyro.conf.UseAppendAction]  # --trust NAME, once for every name
+Jobs = Annotated[int | None, tyro.conf.arg(metavar="N")]  # --jobs N; None for one per core
+Trust = Annotated[tuple[str, ...], tyro.conf.UseAppendAction]  # --trust NAME, once per name
 
 
 def check_jobs(jobs: int | None) -> None:
-    """Refuses a number of jobs that would do nothing; early, before there is anything to be left half-done."""
+    """Rejects a number of jobs below 1, before any work begins."""
     if jobs is not None and jobs < 1:
-        raise UserError(f"jobs is {jobs}, but at least one must run at a time")
+        raise UserError(f"jobs is {jobs}, but it must be at least 1")
 
 
 def say(text: str) -> None:
-    """Prints a line about the work; what it has from files cannot steer the terminal."""
+    """Prints a line; control characters in it, perhaps from files, are escaped."""
     print(shown(text), flush=True)
 
 
@@ -32,9 +32,9 @@ def call(
     function: Callable[..., None], prog: str, arguments: Sequence[str], *, description: str | None = None,
     config: Sequence[Any] = (),
 ) -> None:  # fmt: skip
-    """Calls the function with what the flags say; its signature and docstring make the flags and the help.
+    """Calls the function with the parsed flags; its signature and docstring define the flags and the help.
 
-    tyro answers wrong flags with a box of text. It is turned into one :class:`UserError`.
+    tyro reports wrong flags in a box of text, which becomes one :class:`UserError`.
     """
 
     @functools.wraps(function)
@@ -43,11 +43,11 @@ def call(
 
     box = io.StringIO()
     try:
-        with redirect_stderr(box):  # while the flags are read, not while the function runs
+        with redirect_stderr(box):  # captured while the flags are parsed, not while the function runs
             chosen: Callable[[], None] = tyro.cli(
                 later, prog=prog, args=list(arguments), description=description, config=tuple(config)
             )
-    except ValueError as error:  # of a setting that its own component refuses
+    except ValueError as error:  # from a setting that its component rejects
         raise UserError(str(error)) from error
     except SystemExit as stop:
         if stop.code == 0:  # help
@@ -57,7 +57,7 @@ def call(
 
 
 def sentence(box: str) -> str:
-    """The text of tyro's box, without its frame, the help texts and the advice to read the help.
+    """The text of tyro's box, without its frame, help texts and hints.
 
     >>> sentence('╭─ Title ─╮\\n│ Unrecognized options: --b │\\n│ ─── │\\n│ For full helptext, run x │\\n╰───╯')
     'Unrecognized options: --b'
@@ -67,8 +67,8 @@ def sentence(box: str) -> str:
 
 
 def _sections(box: str) -> Iterator[list[str]]:
-    """The lines between the rules, without indentation of the whole. Where the terminal has no characters for a box,
-    there are only rules, and the title stands above the first one."""
+    """The lines between the rules, dedented. A terminal without box characters shows only rules, with the title above
+    the first one."""
     lines = [line.strip("│|").rstrip() for line in box.splitlines()]
     lines = [line for line in lines if line and not line.startswith(("╭", "╰", "+-"))]
     if "╭" not in box and "+-" not in box:
@@ -84,14 +84,14 @@ def _sections(box: str) -> Iterator[list[str]]:
 
 
 def _joined(lines: list[str]) -> str:
-    """A headline and what is listed under it; what is indented further is help."""
+    """A headline and the items under it; lines that are indented further are help."""
     listed = [line.strip() for line in lines if line.startswith("    ") and not line.startswith("     ")]
     head = " ".join(line.strip() for line in lines if not line.startswith(" "))
     return f"{head} {', '.join(listed)}".strip()
 
 
 def popped(arguments: list[str], flag: str) -> tuple[list[str], list[str]]:
-    """All values of a flag that must be known before the others are read, and the arguments without it."""
+    """All values of a flag that must be known before the others are parsed, and the arguments without it."""
     values: list[str] = []
     rest: list[str] = []
     words = iter(arguments)

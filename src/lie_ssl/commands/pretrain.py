@@ -1,4 +1,4 @@
-"""`lie-ssl pretrain METHOD OBJECTIVE ...`: the flags and their defaults are those of the recipe for both."""
+"""`lie-ssl pretrain METHOD OBJECTIVE ...`; a recipe sets the defaults of the flags."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ def pretrain(arguments: list[str]) -> None:
     """Trains an encoder without labels.
 
     METHOD is mae, vicreg, simclr or `package.module:Class`; OBJECTIVE is alone, frames, literal, lie, lie_off or
-    `package.module:Class`. An unfinished run goes on where it stopped with the same command. Under
-    torchrun every process takes its share of each batch.
-    With --config a file gives all settings; where it names code to import (`package.module:Class`), it is refused
-    unless --trust has the same name.
+    `package.module:Class`. The same command resumes an unfinished run. Under torchrun, each batch is split over the
+    processes. With --config, a file gives all settings; if it names code to import (`package.module:Class`), the same
+    name must be given with --trust.
 
     Example: lie-ssl pretrain mae lie --data data/small --out runs/mae_lie
     """
@@ -37,13 +36,13 @@ def pretrain(arguments: list[str]) -> None:
         words.append(rest.pop(0))
     if file:
         if words:
-            raise UserError(f"--config {file} already says the method and the objective; leave out {' '.join(words)}")
+            raise UserError(f"--config {file} already names the method and the objective; leave out {' '.join(words)}")
         default = load_config(Path(file), trust)
     elif len(words) < 2:
         if not rest or any(a in ("-h", "--help") for a in rest):
             print(usage())
             sys.exit(0)
-        raise UserError("say what to train: lie-ssl pretrain METHOD OBJECTIVE, such as `mae lie`")
+        raise UserError("name a method and an objective: lie-ssl pretrain METHOD OBJECTIVE, such as `mae lie`")
     else:
         default = pretrain_recipe(recipe, *words)
 
@@ -51,11 +50,11 @@ def pretrain(arguments: list[str]) -> None:
         """Trains an encoder without labels.
 
         Args:
-            config: The run.
+            config: Settings of the run.
             out: Folder of the run. An unfinished run is resumed; another run is never overwritten.
         """
         if not config.data:
-            raise UserError("say which data set to learn from: --data FOLDER (make one with `lie-ssl data make small`)")
+            raise UserError("give the data set to train on: --data FOLDER (make one with `lie-ssl data make small`)")
         run(config, out)
 
     prog = " ".join(["lie-ssl pretrain", *words])
@@ -63,18 +62,18 @@ def pretrain(arguments: list[str]) -> None:
 
 
 def run(config: PretrainConfig, out: Path) -> None:
-    """Trains with a progress bar and says where the run is."""
+    """Trains with a progress bar and prints where the run is."""
     from lie_ssl.training.run import pretrain as train
 
     with Bar(shown=os.environ.get("RANK", "0") == "0") as bar:
         folder = train(config, out, bar)
         trust = f", trust={list(import_paths(config))}" if import_paths(config) else ""
         what = "encoder and operator" if objective_type(config.objective.name).has_mover else "encoder"
-        bar.say(f"{folder}: the run is complete; `lie_ssl.load({str(folder)!r}{trust})` gives its {what}")
+        bar.say(f"{folder}: the run is finished; load its {what} with `lie_ssl.load({str(folder)!r}{trust})`")
 
 
 def pop_flag(arguments: list[str], flag: str, default: str) -> tuple[str, list[str]]:
-    """The value of a flag that decides about the others, and the arguments without it."""
+    """The value of a flag that determines the others, and the arguments without it."""
     values, rest = popped(arguments, flag)
     if len(values) > 1:
         raise UserError(f"{flag} is given {len(values)} times; give it once")
@@ -82,7 +81,7 @@ def pop_flag(arguments: list[str], flag: str, default: str) -> tuple[str, list[s
 
 
 def usage() -> str:
-    """What can be trained."""
+    """The usage, with all methods, objectives and recipes."""
     lines = [
         "usage: lie-ssl pretrain METHOD OBJECTIVE --data FOLDER --out FOLDER [--recipe RECIPE] [flags]",
         "       lie-ssl pretrain --config FILE --out FOLDER [--trust package.module:Class] [flags]",

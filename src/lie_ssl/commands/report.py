@@ -1,4 +1,4 @@
-"""`lie-ssl report RUN ...`: the tables and plots of evaluations on one page."""
+"""`lie-ssl report RUN ...`: one page with the tables and plots of evaluations."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ def report(
     data: str = "",
     trust: Trust = (),
 ) -> None:
-    """Compares evaluated runs: one HTML page that needs no network, and the main tables in the terminal.
+    """Compares evaluated runs in one HTML page that needs no network, and prints the main tables.
 
-    Several seeds of the same arm are averaged.
+    Runs of the same arm with different seeds are averaged.
 
     Example: lie-ssl report runs/mae_alone runs/mae_lie --out report.html --files results
 
     Args:
-        sources: Folders of runs that were evaluated, of evaluations, or of collected tables (accuracy.csv ...).
-        out: The page.
-        files: Folder for the same tables as Markdown, LaTeX and CSV with what the operator gains in every cell, the
-            figures as PNG and SVG, and the rows of all runs in the folder `rows`, which is a source of reports itself.
-        data: The data set, if it is no longer where the runs had it.
+        sources: Folders of evaluated runs, of evaluations, or of collected tables (accuracy.csv ...).
+        out: The HTML file to write.
+        files: Folder for the tables as Markdown, LaTeX and CSV (with the operator's gain in every cell), the figures
+            as PNG and SVG, and the rows of all runs in the folder `rows`, from which a report can be made again.
+        data: The data set, if it has moved since the runs were made.
         trust: An import path (package.module:Class) that the runs may name. Importing runs code.
     """
     from rich.console import Console
@@ -62,7 +62,7 @@ def report(
         tables += headline_tables(gathered.accuracy, gathered.equivariance)
         tables += ablation_operator(gathered.ablation_equivariance)
         written = write_tables(tables, files / "tables")
-        if gathered.evaluated:  # collected tables have their rows in one place already
+        if gathered.evaluated:  # collected tables already have their rows in one place
             written += write_rows(gathered, files / "rows")
         if len(gains := operator_gain(gathered.accuracy)):
             write_table(files / "tables" / "gains.csv", gains)

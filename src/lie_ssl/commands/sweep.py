@@ -1,4 +1,4 @@
-"""`lie-ssl sweep GRID`: many runs, and the best of them by validation accuracy."""
+"""`lie-ssl sweep GRID`: trains all runs of a grid and selects the best one by validation accuracy."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ FILTER = (
 
 
 def sweep(arguments: list[str]) -> None:
-    """Trains every trial of a grid, and writes a table of all with the config of the best.
+    """Trains every trial of a grid, and writes a table of all trials and the config of the best one.
 
-    The flags are those of `lie-ssl pretrain`, for what the grid does not vary. It can be killed at any time; the same
-    command goes on.
+    The flags are those of `lie-ssl pretrain`, for settings that the grid does not vary. It can be interrupted at any
+    time; the same command resumes it.
 
     Example: lie-ssl sweep small/mae/lie --data data/small --out runs/sweep --jobs 2
     """
@@ -38,7 +38,7 @@ def sweep(arguments: list[str]) -> None:
         print(usage())
         sys.exit(0)
     if arguments[0].startswith("-"):
-        raise UserError("say which grid to run: lie-ssl sweep GRID, such as `small/mae/lie`")
+        raise UserError("name a grid: lie-ssl sweep GRID, such as `small/mae/lie`")
     name, rest = arguments[0], arguments[1:]
     grid = sweep_recipe(name)
 
@@ -53,23 +53,22 @@ def sweep(arguments: list[str]) -> None:
         """A sweep.
 
         Args:
-            config: What all trials share.
-            probe: The linear classifiers whose validation accuracy decides.
+            config: Settings that all trials share.
+            probe: The linear classifiers whose validation accuracy selects the best trial.
             out: Folder for the table, the best config and the runs.
-            jobs: Trials that run at the same time; as many as there are cores and as fit into memory if it is not
-                given.
-            ratio: Only choose among runs whose L_lie on validation pairs falls to this share of its value after the
-                first epoch; 0 for no such filter. The paper's '60 % smaller or equal' can mean 0.6 or 0.4. In the grids
-                of SimCLR the Lie term has SimCLR's own temperature, for at 1 the loss cannot fall below about 0.81.
+            jobs: Trials to run in parallel; by default one per core, as far as memory allows.
+            ratio: Only select runs whose L_lie on validation pairs falls to this share of its value after the first
+                epoch; 0 for no such filter. The paper's '60 % smaller or equal' can mean 0.6 or 0.4. In the grids of
+                SimCLR the Lie term has SimCLR's own temperature, because at 1 the loss cannot fall below about 0.81.
         """
         check_jobs(jobs)
         if not config.data:
-            raise UserError("say which data set to learn from: --data FOLDER (make one with `lie-ssl data make small`)")
+            raise UserError("give the data set to train on: --data FOLDER (make one with `lie-ssl data make small`)")
         if not ratio >= 0:
             raise UserError(f"ratio is {ratio}, but it must be 0 or more")
         for path in grid.values:
             if attrgetter(path)(config) != attrgetter(path)(grid.base):
-                raise UserError(f"the grid {name} varies {path} itself; leave that flag out")
+                raise UserError(f"the grid {name} varies {path}; leave that flag out")
         if ratio:
             print(f"{FILTER}; here it is {getattr(config.objective, 'temperature', 1.0):g}", flush=True)
         with Bar() as bar:
@@ -81,7 +80,7 @@ def sweep(arguments: list[str]) -> None:
 
 
 def usage() -> str:
-    """The grids."""
+    """The usage, with all grids."""
     width = max(len(name) for name in SWEEPS)
     lines = ["usage: lie-ssl sweep GRID --data FOLDER --out FOLDER [--jobs N] [--ratio R] [flags of pretrain]", ""]
     lines += [

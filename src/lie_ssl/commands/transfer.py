@@ -1,4 +1,4 @@
-"""`lie-ssl transfer RUN ... --photos SET`: encoders from renders on photographs, upright and rotated."""
+"""`lie-ssl transfer RUN ... --photos SET`: tests encoders on photographs, upright and rotated."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from lie_ssl.errors import UserError
 from lie_ssl.protocol.studies import PhotoTransfer
 from lie_ssl.recipes.transfer import transfer_recipe
 
-ABOUT = """Finetunes the encoders of runs on labelled photographs, and tests them on the test photographs as they are
-and turned by random angles (the same for all runs, with black corners).
+ABOUT = """Finetunes the encoders of runs on labelled photographs, and tests them on the test photographs, upright and
+rotated by random angles (the same for all runs, with black corners).
 
 Photographs are train/CLASS/*.jpg with test/ or val/ beside it (ImageNet, CIFAR-10, Tiny-ImageNet), iLab-2M or COIL, as
-a folder or a zip. Rows are added to OUT/transfer.csv; a run whose rows are there is skipped. --recipe small,
-paper/imagenet or paper/ilab chooses the defaults of the flags.
+a folder or a zip file. Rows are added to OUT/transfer.csv; runs whose rows are there are skipped. --recipe small,
+paper/imagenet or paper/ilab sets the defaults of the flags.
 
 Example: lie-ssl transfer runs/mae_alone runs/mae_lie --photos cifar10.zip --out results/transfer
 
@@ -27,7 +27,7 @@ Example: lie-ssl transfer runs/mae_lie --recipe paper/imagenet --photos ILSVRC -
 
 
 def transfer(arguments: list[str]) -> None:
-    """Reads what decides about the flags, then the flags."""
+    """Reads the recipe, which sets the defaults of the flags, then the flags."""
     recipe, rest = pop_flag(arguments, "--recipe", "small")
 
     def main(
@@ -38,7 +38,7 @@ def transfer(arguments: list[str]) -> None:
         out: Path,
         trust: Trust = (),
     ) -> None:
-        """Of runs.
+        """Transfers runs.
 
         Args:
             runs: Folders of runs.
@@ -53,7 +53,7 @@ def transfer(arguments: list[str]) -> None:
         from lie_ssl.report.transfer import transfer_table
 
         if not runs:
-            raise UserError("say which runs to transfer, first of all: lie-ssl transfer RUN ... --photos SET --out DIR")
+            raise UserError("name the runs first: lie-ssl transfer RUN ... --photos SET --out FOLDER")
         check_distinct(runs, trust)
         rows = [transfer_run(run, photos, config, out, say, trust) for run in runs]
         print(transfer_table(pd.concat(rows, ignore_index=True)))

@@ -1,4 +1,4 @@
-"""Contrastive learning: InfoNCE, projection heads, batches over several processes. Needs torch only."""
+"""Contrastive learning: InfoNCE, projection heads, and batches spread over processes. Needs only torch."""
 
 from lie_ssl.contrast.gather import JoinedBatch, is_distributed
 from lie_ssl.contrast.heads import ProjectionHead

@@ -1,4 +1,4 @@
-"""Checks of tensors that callers hand in: shape, dtype and device, each refused in one sentence."""
+"""Checks of tensor arguments: shape, dtype and device."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 def check_embedding(name: str, x: Tensor, dim: int) -> None:
-    """Refuses all but (B, dim) floats."""
+    """Rejects anything but (B, dim) floats."""
     if x.ndim != 2 or x.shape[1] != dim:
         raise ValueError(f"{name} has the shape {tuple(x.shape)}, but it must be (B, {dim})")
     check_float(name, x)
@@ -32,8 +32,8 @@ def check_device(name: str, x: Tensor, like: Tensor, whose: str = "z") -> None:
 
 
 def check_weights(weight: Tensor, given: Mapping[str, Tensor], whose: str) -> None:
-    """Refuses floats that layers with this weight cannot take: on another device, or of another dtype once they are
-    joined. Autocast converts all but float64."""
+    """Rejects tensors that layers with this weight cannot process: on another device, or with another dtype.
+    Autocast converts all dtypes but float64."""
     for name, x in given.items():
         check_device(name, x, weight, whose)
     joined = reduce(torch.promote_types, (x.dtype for x in given.values()))

@@ -1,7 +1,7 @@
 """A batch that is spread over the processes of a distributed run.
 
-With the means below and gradients averaged over the processes (as DistributedDataParallel does), losses and gradients
-are those of one process on the joined batch, also where the processes hold different numbers of rows.
+With the means below and gradients averaged over the processes (as in DistributedDataParallel), losses and gradients
+equal those of one process on the joined batch, even if the processes hold different numbers of rows.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ def is_distributed() -> bool:
 
 @dataclass(frozen=True)
 class JoinedBatch:
-    """How the rows of a joined batch lie over the processes, in the order of their ranks."""
+    """How the rows of a joined batch are spread over the processes, in the order of their ranks."""
 
     sizes: tuple[int, ...]
     rank: int = 0
 
     @classmethod
     def of(cls, rows: int, device: torch.device | str = "cpu") -> JoinedBatch:
-        """Of the given number of rows in this process; all processes must call it."""
+        """A joined batch with the given number of rows in this process; all processes must call it."""
         if not is_distributed():
             return cls((rows,))
         sizes = torch.zeros(dist.get_world_size(), dtype=torch.int64, device=device)
@@ -38,7 +38,7 @@ class JoinedBatch:
 
     @property
     def start(self) -> int:
-        """Where this process' rows begin."""
+        """The index of this process's first row."""
         return sum(self.sizes[: self.rank])
 
     @property
@@ -50,14 +50,14 @@ class JoinedBatch:
         return sum(self.sizes)
 
     def gather(self, x: Tensor) -> Tensor:
-        """(rows, ...) -> (total, ...), with gradients that come back to where they belong."""
+        """(rows, ...) -> (total, ...); gradients flow back to the process that holds each row."""
         if len(self.sizes) == 1:
             return x
         out: Tensor = _Gather.apply(x, self)  # type: ignore[no-untyped-call]
         return out
 
     def mean(self, x: Tensor) -> Tensor:
-        """(rows,) -> this process' share of the mean over the joined batch: the average of the shares is the mean."""
+        """(rows,) -> this process's share of the mean over the joined batch; the average of all shares is the mean."""
         return x.sum() * (len(self.sizes) / max(1, self.total))
 
 
@@ -74,7 +74,7 @@ class _Gather(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
-        # Every process has used our rows in its own loss: their gradients belong together.
+        # Every process used our rows in its own loss, so their gradients are summed.
         g = g.clone(memory_format=torch.contiguous_format)  # autograd may still need its own
         dist.all_reduce(g)
         return g[ctx.joined.start : ctx.joined.start + ctx.joined.rows], None

@@ -1,6 +1,6 @@
 """InfoNCE between two frames of the same instance, over the joined batch of all processes.
 
-Shape letters: B batch, N further negatives, M embedding, P projection, T rows of the joined batch.
+Shape letters: B batch, N additional negatives, M embedding, P projection, T rows of the joined batch.
 """
 
 from __future__ import annotations
@@ -15,9 +15,14 @@ from lie_ssl.contrast.heads import ProjectionHead
 
 
 class FramesLoss(nn.Module):
-    """The control: a symmetric InfoNCE between the two frames of each instance, on all of the embedding.
+    """The control objective: symmetric InfoNCE between the two frames of each instance, on the whole embedding.
 
-    The head and the negatives are those of :class:`lie_ssl.LieLoss`, except for own z, which has no place here.
+    Head and negatives are those of :class:`lie_ssl.LieLoss`, except for an instance's own z, which is not a negative.
+
+    Args:
+        dim: Size of the embedding.
+        temperature: Temperature of the softmax.
+        batch_norm: Whether the projection head has batch normalisation.
     """
 
     def __init__(self, dim: int, *, temperature: float = 1.0, batch_norm: bool = True) -> None:
@@ -28,10 +33,10 @@ class FramesLoss(nn.Module):
         self.head = ProjectionHead(dim, batch_norm=batch_norm)
 
     def forward(self, z: Tensor, z_next: Tensor, *, negatives: Tensor | None = None) -> Tensor:
-        """(B, M), (B, M) and (N, M) -> the mean over the batch (in a distributed run this process' share of it)."""
+        """(B, M), (B, M) and (N, M) -> the mean loss (in a distributed run, this process's share of it)."""
         check_embedding("z", z, self.dim)
         if z.shape != z_next.shape:
-            raise ValueError(f"z {tuple(z.shape)} and z_next {tuple(z_next.shape)} must be alike")
+            raise ValueError(f"z {tuple(z.shape)} and z_next {tuple(z_next.shape)} must have the same shape")
         check_pairs(self.head, z, z_next, negatives)
         joined = JoinedBatch.of(len(z), z.device)
         single = None if negatives is None else JoinedBatch.of(len(negatives), z.device)
@@ -40,7 +45,7 @@ class FramesLoss(nn.Module):
 
 
 def check_pairs(head: nn.Module, z: Tensor, z_next: Tensor, negatives: Tensor | None) -> None:
-    """Refuses what the head cannot take, by shapes, dtypes and devices only."""
+    """Rejects tensors that the head cannot process, by shape, dtype and device only."""
     given = {"z": z, "z_next": z_next} if negatives is None else {"z": z, "z_next": z_next, "negatives": negatives}
     for name, x in given.items():
         check_embedding(name, x, z.shape[1])
@@ -51,11 +56,11 @@ def project(
     head: nn.Module, groups: tuple[Tensor, ...], negatives: Tensor | None, joined: JoinedBatch,
     single: JoinedBatch | None,
 ) -> tuple[Tensor, ...]:  # fmt: skip
-    """Groups of (B, M), and (N, M) -> unit vectors of the joined batch, through the head all at once."""
+    """Projects groups of (B, M) and negatives (N, M) to unit vectors of the joined batch, in one pass of the head."""
     everything = [joined.gather(x) for x in groups]
     if negatives is not None and single is not None:
         everything.append(single.gather(negatives))
-    if len(everything[0]) == 0:  # batch-norm cannot take statistics of nothing
+    if len(everything[0]) == 0:  # batch-norm cannot compute statistics of an empty batch
         return tuple(everything)
     projected = functional.normalize(head(torch.cat(everything)), dim=1)
     return projected.split([len(x) for x in everything])
@@ -65,10 +70,12 @@ def frames_info_nce(
     first: Tensor, second: Tensor, negatives: Tensor | None = None, *, start: int = 0, size: int | None = None,
     temperature: float = 1.0,
 ) -> Tensor:  # fmt: skip
-    """Symmetric InfoNCE between the two frames of each instance, on unit vectors (T, P); for rows start to
-    start + size -> (size,).
+    """Symmetric InfoNCE between both frames of each instance, on unit vectors (T, P), for rows start to start + size.
 
     Negatives are both frames of all other instances, and `negatives`; a frame is not compared with itself.
+
+    Returns:
+        The losses (size,).
     """
     size = len(first) if size is None else size
     rows = torch.arange(size, device=first.device)

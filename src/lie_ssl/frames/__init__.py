@@ -1,4 +1,4 @@
-"""A pose data set on disk: made, imported, read, paired, shown."""
+"""Pose data sets on disk: rendering, importing, reading, pairs, figures."""
 
 # ruff: noqa: E402
 from lie_ssl.extras import require

@@ -1,7 +1,6 @@
-"""The card of a data set (`card.json`): what is in the folder, how it was made, and the hash of every file.
+"""The card of a data set (`card.json`): its contents, how it was made, and the hash of every file.
 
-It is written last, so a folder with a card is complete. It holds nothing that changes from run to run (no times, no
-paths), so that two equal data sets have equal cards.
+It is written last, so a folder with a card is complete. It has no times or paths, so equal data sets have equal cards.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ FIELDS: dict[str, Kinds] = {
 
 
 def versions() -> dict[str, str]:
-    """Of everything that could change a pixel or a byte."""
+    """The versions of everything that could change a pixel or a byte."""
     packages = ("numpy", "numba", "pillow", "pyarrow", "trimesh", "zstandard")
     return {"lie_ssl": lie_ssl.__version__, "python": platform.python_version()} | versions_of(packages)
 
@@ -42,29 +41,26 @@ def write_card(folder: Path, card: dict[str, Any]) -> None:
 
 
 def card_hash(card: dict[str, Any]) -> str:
-    """Of everything in the card but this hash itself."""
+    """The hash of everything in the card except the hash itself."""
     rest = {k: v for k, v in card.items() if k != "card_hash"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def read_card(folder: Path) -> dict[str, Any]:
-    """The card of a complete data set; one clear sentence for anything else."""
+    """Reads the card of a complete data set; anything else is a :class:`UserError`."""
     path = folder / CARD
     if folder.exists() and not folder.is_dir():
-        raise UserError(f"{folder} is a file, but a data set is a folder; give the folder that `lie-ssl data` made")
+        raise UserError(f"{folder} is a file, but a data set is a folder; give a folder made by `lie-ssl data`")
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}; make a data set with `lie-ssl data make demo --out {folder}`")
     if not path.exists():
         raise UserError(
-            f"{folder} has no {CARD}: it is no data set, or it is being made, or making it was cut short; "
-            "then run its command again"
+            f"{folder} has no {CARD}, so it is not a data set or not finished; run the command again that makes it"
         )
     remedy = "make or copy the data set again"
     card = read_json(path, remedy)
     if card.get("kind") in ("pretraining", "evaluation"):
-        raise UserError(
-            f"{folder} holds a run or an evaluation, not a data set; give the folder that `lie-ssl data` made"
-        )
+        raise UserError(f"{folder} is a run or an evaluation, not a data set; give a folder made by `lie-ssl data`")
     if "format" not in card:
         raise UserError(f"{path} is damaged; {remedy}")
     if (found := card["format"]) != FORMAT:
@@ -75,9 +71,9 @@ def read_card(folder: Path) -> dict[str, Any]:
     check_fields(card, FIELDS, str(path), remedy)
     check_fields(card["counts"], dict.fromkeys(COUNTS, int), f"{path}: counts", remedy)
     if not (1 <= card["size"] <= 4096 and card["channels"] in (1, 3)):
-        raise UserError(f"{path} has {card['channels']} channels of {card['size']} px; {remedy}")
-    if not re.fullmatch(r"[0-9a-f]{64}", card["card_hash"]):  # it becomes a part of file names
-        raise UserError(f"{path} has {card['card_hash']!r:.60} for its hash; {remedy}")
+        raise UserError(f"{path} has an impossible picture size ({card['channels']} x {card['size']} px); {remedy}")
+    if not re.fullmatch(r"[0-9a-f]{64}", card["card_hash"]):  # it becomes part of file names
+        raise UserError(f"{path} has an invalid hash {card['card_hash']!r:.60}; {remedy}")
     for name in ("recipe", "source"):
         check_name(card[name], f"the {name}", f"in {path}")
     return card

@@ -1,8 +1,7 @@
-"""One picture <-> bytes, without loss: Zstandard over the plain pixels.
+"""Lossless encoding of one picture: Zstandard over the plain pixels.
 
-Measured against the alternatives on rendered frames: PNG takes ten times as long to read, and its filters (or any other
-differences between neighbours) make the files larger, because they break up the exact repeats that the compressor lives
-on. Decompressing straight into the batch saves the one copy that is left.
+On rendered frames, PNG takes ten times as long to read, and its filters (or any other differences between neighbours)
+make the files larger, because they break up exact repeats. Decompressing straight into the batch avoids a copy.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ LEVEL = 5  # higher levels save little and take longer
 
 
 class DamagedFrameError(Exception):
-    """What is wrong with the bytes of a frame, as the end of a sentence: who reads them knows which frame it is."""
+    """The bytes of a frame are damaged. The message is the end of a sentence; the reader knows which frame it is."""
 
 
 class _Contexts(threading.local):
-    """A compressor and a decompressor for each thread: they are costly to make and must not be shared."""
+    """A compressor and a decompressor per thread, as they are expensive to create and must not be shared."""
 
     def __init__(self) -> None:
         self.compressor = zstandard.ZstdCompressor(level=LEVEL)
@@ -33,12 +32,12 @@ _contexts = _Contexts()
 
 
 def encode(picture: NDArray[np.uint8]) -> bytes:
-    """(H, W, C) uint8 -> bytes."""
+    """Encodes a picture (H, W, C) uint8."""
     return _contexts.compressor.compress(np.ascontiguousarray(picture).data)
 
 
 def decode(blob: Any, out: NDArray[np.uint8]) -> None:
-    """Bytes (or any buffer) -> (H, W, C), written into `out`; :class:`DamagedFrameError` where they do not fit."""
+    """Decodes bytes (or any buffer) into `out` (H, W, C); :class:`DamagedFrameError` if they do not fit."""
     try:
         size = zstandard.frame_content_size(blob)
         if size == out.size:

@@ -1,4 +1,4 @@
-"""The columns that every index has, beside those of the factors of variation."""
+"""The columns that every index has besides those of the factors of variation."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 PoseKind = Literal["2d", "3d", "so3"]
-FrameKind = Literal[PoseKind, "time"]  # what the column pose holds; time for the frames of a clip
+FrameKind = Literal[PoseKind, "time"]  # values of the column pose; time for the frames of a clip
 
-ROW = "row"  # name of the row numbers, by which pictures are read
+ROW = "row"  # name of the row numbers, with which pictures are read
 SPLITS = ("train", "validation", "test")
 TYPES: dict[str, Any] = {
     **dict.fromkeys(("class", "instance", "pose", "split", "licence"), str),

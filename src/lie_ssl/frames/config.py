@@ -1,4 +1,4 @@
-"""Everything that decides what a data set holds. Two equal configs give the same bytes."""
+"""The config of a data set. Two equal configs give the same bytes."""
 
 from __future__ import annotations
 
@@ -21,42 +21,42 @@ from lie_ssl.serialization import check_numbers
 
 @dataclass(frozen=True)
 class DataConfig:
-    """A pose data set.
+    """The config of a pose data set.
 
     >>> DataConfig(classes=("chair", "mug"), ranges={"hue": (-40.0, 40.0)}).varied
     ('hue',)
     """
 
     source: str = "procedural"
-    """Where the objects come from: a name of :data:`lie_ssl.objects.SOURCES`."""
+    """Source of the objects: a name in :data:`lie_ssl.objects.SOURCES`."""
     path: str | None = None
-    """The mesh folder, or the Sweet Home 3D package; procedural objects need none."""
+    """Mesh folder or Sweet Home 3D package; not needed for procedural objects."""
     layout: str = "auto"
-    """How a mesh folder is laid out: auto, plain, shapenet, modelnet or gso."""
+    """Layout of a mesh folder: auto, plain, shapenet, modelnet or gso."""
     up: str = "auto"
-    """Which axis points upwards in mesh files, y or z; auto: z for ModelNet and Google Scanned Objects, y otherwise."""
+    """Axis that points up in mesh files, y or z; auto is z for ModelNet and Google Scanned Objects, y otherwise."""
     classes: tuple[str, ...] = ()
-    """Classes to take; none means all."""
+    """Classes to include; all by default."""
     instances: int = 50
-    """Instances of a class (at most, where the source has a fixed number)."""
+    """Instances per class (at most, if the source has a fixed number)."""
     poses: tuple[PoseKind, ...] = ("2d", "3d")
-    """Kinds of poses: in-plane, all three Euler angles equal, free rotations."""
+    """Kinds of poses: rotations in the picture plane (2d), three equal Euler angles (3d), free rotations (so3)."""
     step: float = 4.0
-    """Degrees from one 2d or 3d pose to the next."""
+    """Degrees between two neighbouring 2d or 3d poses."""
     rotations: int = 64
-    """Free rotations of an instance, where so3 is among the poses."""
+    """Free rotations per instance, if so3 is among the poses."""
     repeats: int = 1
-    """Frames of every pose, each with its own draw of the factors of variation."""
+    """Frames per pose, each with its own values of the factors of variation."""
     ranges: Mapping[str, Range] = Ranges()
-    """From where to where each factor of variation goes; those that are left out do not vary."""
+    """Range of each factor of variation; factors that are left out do not vary."""
     validation: float = 0.10
-    """Share of the instances of a class for validation."""
+    """Share of the instances of each class in the validation set."""
     test: float = 0.15
-    """Share of the instances of a class for testing."""
+    """Share of the instances of each class in the test set."""
     seed: int = 0
-    """Of the objects, the splits, the free rotations and the factors of variation."""
+    """Seed of the objects, splits, free rotations and factors of variation."""
     backend: Backend = "raster"
-    """What draws the frames."""
+    """Renderer."""
     render: RenderSettings = field(default_factory=RenderSettings)
 
     def __post_init__(self) -> None:
@@ -65,25 +65,25 @@ class DataConfig:
         object.__setattr__(self, "ranges", Ranges(self.ranges))
         for name in ("classes", "poses"):
             if isinstance(value := getattr(self, name), str) or not isinstance(value, Sequence):
-                raise UserError(f"{name} is {value!r}, but it takes several values")
+                raise UserError(f"{name} is {value!r}, but it must be a list")
             object.__setattr__(self, name, tuple(value))
         if self.backend not in get_args(Backend):
-            raise UserError(f"backend is {self.backend!r}, but it can be {', '.join(get_args(Backend))}")
+            raise UserError(f"backend is {self.backend!r}, but it must be one of {', '.join(get_args(Backend))}")
         self._check_poses()
         if self.instances < 1:
-            raise UserError(f"instances is {self.instances}, but a class needs at least one")
+            raise UserError(f"instances is {self.instances}, but it must be at least 1")
         check_shares(self.validation, self.test)
         self.make_source()
 
     def _check_poses(self) -> None:
         if unknown := [p for p in self.poses if p not in get_args(PoseKind)]:
-            raise UserError(f"poses has {unknown[0]!r}, but there are {', '.join(get_args(PoseKind))}")
+            raise UserError(f"poses has {unknown[0]!r}, but the kinds are {', '.join(get_args(PoseKind))}")
         if not self.poses:
             raise UserError("poses is empty; give one or more of 2d, 3d, so3")
         if len(set(self.poses)) < len(self.poses):
             raise UserError(f"poses names a kind twice: {', '.join(self.poses)}")
         if not 0.1 <= self.step <= 360:
-            raise UserError(f"step is {self.step}, but it can be 0.1 to 360 degrees")
+            raise UserError(f"step is {self.step}, but it must be 0.1 to 360 degrees")
         if self.rotations < 1 or self.repeats < 1:
             raise UserError("rotations and repeats must be 1 or more")
 
@@ -93,24 +93,24 @@ class DataConfig:
         return tuple(name for name, (low, high) in self.ranges.items() if low < high)
 
     def make_source(self) -> Source:
-        """The source that this config names; it has read no file yet."""
+        """Creates the source that this config names, without reading any file."""
         return SOURCES[self.source].value.from_config(self)
 
     def notes(self) -> list[str]:
-        """Sentences about settings that change nothing."""
+        """Sentences about settings that have no effect."""
         useless = [s for s in SPECIFIC_SETTINGS if s not in SOURCES[self.source].value.settings]
         given = [f.name for f in fields(self) if f.name in useless and getattr(self, f.name) != f.default]
         notes = [f"--{name} has no effect on the source {self.source}" for name in given]
         for name, (low, high) in self.ranges.items():
             if low == high:
-                notes.append(f"--{name} {low:g} {high:g} has no effect: a factor varies between two different values")
+                notes.append(f"--{name} {low:g} {high:g} has no effect; give two different values")
             elif (why := get_factor(name).no_effect(self.render)) is not None:
                 notes.append(f"--{name} has no effect: {why}")
         return notes
 
 
 def to_dict(config: DataConfig) -> dict[str, Any]:
-    """Plain lists and numbers, as the card holds them. Hashes are of this form, so it must never change."""
+    """Converts a config to plain lists and numbers, as in the card. Hashes depend on this form; never change it."""
     values: dict[str, Any] = {}
     for each in fields(config):
         if each.name == "ranges":
@@ -125,7 +125,7 @@ def to_dict(config: DataConfig) -> dict[str, Any]:
 
 
 def _check_factor_names() -> None:
-    """Refuses a factor with the name of a setting: they share flags and keys."""
+    """Rejects a factor with the name of a setting, as they share flags and keys."""
     settings = {f.name for kind in (DataConfig, RenderSettings) for f in fields(kind)}
     if clash := settings.intersection(FACTORS):
-        raise UserError(f"the factor of variation {min(clash)!r} has the name of a setting; give it another one")
+        raise UserError(f"the factor of variation {min(clash)!r} has the name of a setting; rename it")

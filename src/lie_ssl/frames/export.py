@@ -1,4 +1,4 @@
-"""A data set in the layouts of others: ImageFolder trees and Hugging Face parquet."""
+"""Exports a data set in other layouts: ImageFolder trees and Hugging Face parquet."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from PIL import Image
 
+from lie_ssl._text import count
 from lie_ssl.errors import UserError
 from lie_ssl.frames.factors.base import factor_columns
 from lie_ssl.frames.frameset import FrameSet
@@ -38,9 +39,9 @@ _KEPT = ("instance", "pose", "angle", "licence")
 
 
 def export_image_folder(frames: FrameSet, out: Path, progress: Progress = lambda done, total: None) -> None:
-    """`split/class/instance_pose_angle.png`, as torchvision's ImageFolder reads it; frames that look alike once.
+    """Writes `split/class/instance_pose_angle.png` for torchvision's ImageFolder; identical frames only once.
 
-    `split/metadata.csv` keeps what the names do not tell.
+    `split/metadata.csv` has the values that are not part of the names.
     """
     index = _distinct(frames)
     _check_words(index["class"])
@@ -58,7 +59,7 @@ def export_image_folder(frames: FrameSet, out: Path, progress: Progress = lambda
 
 
 def export_huggingface(frames: FrameSet, out: Path, progress: Progress = lambda done, total: None) -> None:
-    """`data/SPLIT-00000-of-0000N.parquet` with an image column, as `datasets.load_dataset(folder)` reads it."""
+    """Writes `data/SPLIT-00000-of-0000N.parquet` with an image column, for `datasets.load_dataset(folder)`."""
     index = _distinct(frames)
     _empty_folder(out)
     (out / "data").mkdir(parents=True)
@@ -80,7 +81,7 @@ def _name(row: Any, frame: Any) -> str:
 
 
 def _check_words(classes: Iterable[str]) -> None:
-    """Refuses classes that would share a folder, and so become one."""
+    """Rejects classes that would share a folder."""
     words: dict[str, str] = {}
     for name in sorted(set(classes)):
         if (other := words.setdefault(as_one_part(name), name)) != name:
@@ -104,15 +105,15 @@ def _table(frames: FrameSet, rows: pd.DataFrame) -> pa.Table:
 
 
 def _dataset_card(frames: FrameSet) -> str:
-    """The front matter tells the hub which files are which split; the text says what the data are."""
+    """The card for the hub: the front matter lists the files of each split, the text describes the data."""
     splits = sorted(frames.index["split"].unique())
     files = "\n".join(f"  - split: {s}\n    path: data/{s}-*.parquet" for s in splits)
     licences = ", ".join(frames.card["licences"])
     counts = frames.card["counts"]
     return (
         f"---\nconfigs:\n- config_name: default\n  data_files:\n{files}\n---\n"
-        f"{counts['instances']:,} objects of {counts['classes']} classes in many poses, "
-        f"{counts['distinct_frames']:,} pictures of {frames.size} px. Licences: {licences}.\n"
+        f"{count(counts['instances'], 'object')} of {count(counts['classes'], 'class', 'classes')} in many poses, "
+        f"{count(counts['distinct_frames'], 'picture')} of {frames.size} px. Licences: {licences}.\n"
     )
 
 

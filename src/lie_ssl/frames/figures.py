@@ -1,4 +1,4 @@
-"""The figures of a data set: the paper's three, a sheet of all classes, and the classes turning."""
+"""The figures of a data set: the paper's three, a sheet of all classes, and an animation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lie_ssl.frames.frameset import FrameSet
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.paths import check_link, inside
 
-# The paper's choice: five classes, angles that double, and one last 3D pose.
+# The paper's choice: five classes, doubling angles, and one more 3D pose.
 PAPER_CLASSES = ("guitar", "lamp", "birdhouse", "plant pot", "airplane")
 PAPER_ANGLES = (4, 8, 16, 32, 64, 128, 256)
 LAST_3D = 320
@@ -24,7 +24,7 @@ Cell = tuple[str, int]  # caption, row of the index
 
 
 def draw_figures(frames: FrameSet, out: Path, class_name: str | None = None) -> list[Path]:
-    """Writes all figures into the folder `out`; the figures of one instance show `class_name` (or a guitar)."""
+    """Writes all figures to the folder `out`; figures of one instance show `class_name` (a guitar by default)."""
     check_link(out, frames.folder)
     out.mkdir(parents=True, exist_ok=True)
     index = frames.index
@@ -46,7 +46,7 @@ def draw_figures(frames: FrameSet, out: Path, class_name: str | None = None) -> 
 
 
 def draw_turning(frames: FrameSet, path: Path, columns: int = 13) -> Path:
-    """An animated sheet: one instance of every class, turning through its poses in the picture plane and then in 3D."""
+    """Writes an animation: one instance of every class rotates through its poses, first in 2D, then in 3D."""
     index = frames.index
     tracks = []
     for name in frames.classes:
@@ -70,7 +70,7 @@ def _bytes(picture: Image.Image, kind: str, **options: Any) -> bytes:
 
 
 def class_cells(index: pd.DataFrame, instances: int) -> list[list[Cell]]:
-    """Some instances of every class in the typical pose, several classes a row."""
+    """Some instances of every class in the typical pose, several classes per row."""
     rows = []
     for name in sorted(index["class"].unique()):
         cells = []
@@ -103,7 +103,7 @@ def grid(
 
 
 def _instance(index: pd.DataFrame, class_name: str, number: int) -> pd.DataFrame:
-    """All rows of the n-th instance of a class, typical pose first."""
+    """All rows of the n-th instance of a class, the typical pose first."""
     own = index[index["class"] == class_name]
     names = own["instance"].unique()
     chosen: pd.DataFrame = own[own["instance"] == names[number % len(names)]]
@@ -111,18 +111,18 @@ def _instance(index: pd.DataFrame, class_name: str, number: int) -> pd.DataFrame
 
 
 def _rising(index: pd.DataFrame, class_name: str) -> list[list[Cell]]:
-    """Two rows of one class: the typical pose and rising angles in the plane, then in 3D."""
+    """Two rows of one class: the typical pose and increasing angles in 2D, then in 3D."""
     own = _instance(index, class_name, 0)
     rows: list[list[Cell]] = []
     first_3d = () if (own["pose"] == "2d").any() else (0,)
     for kind, angles in (("2d", (0, *PAPER_ANGLES)), ("3d", (*first_3d, *PAPER_ANGLES, LAST_3D))):
         poses = own[own["pose"] == kind].sort_values("angle", kind="stable")
         cells = [_nearest(poses, kind, angle) for angle in angles] if len(poses) else []
-        if len({row for _, row in cells}) < len(cells):  # a coarser data set: evenly spaced poses instead
+        if len({row for _, row in cells}) < len(cells):  # the data set is coarser: evenly spaced poses instead
             places = np.linspace(0, len(poses) - 1, min(len(angles), len(poses))).round().astype(int)
             cells = [_nearest(poses, kind, poses["angle"].iloc[i]) for i in places]
         rows += [cells] if cells else []
-    if not rows:  # free rotations only
+    if not rows:  # only free rotations
         rows.append([(f"so3 {a:.0f}", r) for r, a in _angles(own)[:8]])
     rows[0][0] = (f"{class_name} {rows[0][0][0]}", rows[0][0][1])
     return rows
@@ -134,12 +134,12 @@ def _nearest(poses: pd.DataFrame, kind: str, angle: float) -> Cell:
 
 
 def _angles(poses: pd.DataFrame) -> list[tuple[int, float]]:
-    """Row and angle of every pose."""
+    """The row and the angle of every pose."""
     return list(zip(poses.index.to_list(), poses["angle"].to_list(), strict=True))
 
 
 def _all_poses(index: pd.DataFrame, class_name: str, kind: str) -> list[Cell]:
-    """One instance in all poses of a kind, frames that look alike included."""
+    """One instance in all poses of a kind, including identical frames."""
     own = _instance(index, class_name, 0)
     poses = own[own["pose"] == kind].sort_values("angle", kind="stable")
     return [(f"{angle:.4g}°", row) for row, angle in _angles(poses)]

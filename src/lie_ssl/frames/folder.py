@@ -1,4 +1,4 @@
-"""The life of a data set's folder: claimed with a recipe, filled shard by shard, finished with an index and a card."""
+"""The folder of a data set: locked and marked with a recipe, filled shard by shard, finished with index and card."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from lie_ssl.frames.card import INDEX, versions, write_card
 from lie_ssl.frames.index import InstanceRows, build_index, write_index
 from lie_ssl.objects.sources.base import Dropped
 from lie_ssl.objects.textures import printable
-from lie_ssl.storage.cards import CARD
+from lie_ssl.serialization import first_difference
+from lie_ssl.storage.cards import CARD, parse_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.hashes import digest, file_hash
 from lie_ssl.storage.locks import folder_lock
@@ -25,32 +26,33 @@ RECIPE, LEFT_OUT = "recipe.json", "left_out.csv"
 
 
 def config_hash(config: dict[str, Any]) -> str:
-    """Twelve hex digits; equal for equal configs."""
+    """A hash of a config, 12 hex digits."""
     return digest(config)
 
 
 def check_folder(folder: Path, config: dict[str, Any]) -> bool:
-    """Refuses a folder that holds something else than this config's data set; True if it is finished already."""
+    """Rejects a folder that holds anything but this config's data set; returns whether the data set is finished."""
     try:
         entries = sorted(p.name for p in folder.iterdir()) if folder.exists() else []
     except OSError as error:
         raise UserError(f"cannot use the folder {folder}: {error.strerror}; choose another --out") from error
-    mine = config_hash(config)
+
     for name in (CARD, RECIPE):
         if name in entries:
-            found = _hash_in(folder / name)
-            if found != mine:
-                raise UserError(f"{folder} holds another data set (recipe {found}, not {mine}); choose another --out")
+            found = _read(folder / name)
+            if found.get("config_hash") != config_hash(config):
+                why = _difference(found, config)
+                raise UserError(f"{folder} contains another data set ({why}); choose another --out")
             return name == CARD
     strangers = [name for name in entries if not name.startswith(".")]
     if strangers:
-        raise UserError(f"{folder} holds other files ({', '.join(strangers[:3])}); choose an empty folder")
+        raise UserError(f"{folder} contains other files ({', '.join(strangers[:3])}); choose an empty folder")
     return False
 
 
 @contextmanager
 def removed_if_empty(folder: Path) -> Iterator[None]:
-    """Takes the folder away again where something went wrong before there was a picture in it."""
+    """Removes the folder again if an error occurs before the first frames are stored."""
     try:
         yield
     except BaseException:
@@ -63,9 +65,9 @@ def removed_if_empty(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def claimed(folder: Path, config: dict[str, Any], recipe: str) -> Iterator[bool]:
-    """Holds the folder for this config's data set; gives True if another process has finished it by now.
+    """Locks the folder for this config's data set; yields whether another process has finished it in the meantime.
 
-    Nothing is written before: a config that cannot be made leaves no trace.
+    Nothing is written before, so a config that fails leaves no trace.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -93,9 +95,9 @@ def finish(
     hashes: dict[str, str],
     notes: Sequence[str] = (),
 ) -> None:
-    """Writes the index, the list of what was left out (if anything was) and, last of all, the card.
+    """Writes the index, the list of what was left out (if anything was), and finally the card.
 
-    `hashes` holds every shard's file name and digest; `notes` are sentences for the user.
+    `hashes` has the file name and hash of every shard; `notes` are sentences for the user.
     """
     write_index(folder / INDEX, build_index(rows))
     _write_left_out(folder / LEFT_OUT, dropped)
@@ -129,16 +131,27 @@ def finish(
 
 
 def _write_left_out(path: Path, dropped: Sequence[Dropped]) -> None:
-    """For people: the card has the same, and nothing reads this file, so that it may be changed or deleted."""
+    """Writes a table for readers. The card has the same content, so the file may be changed or deleted."""
     if dropped:
         rows = [(printable(d.key), printable(d.why)) for d in dropped]
         write_table(path, pd.DataFrame(rows, columns=["key", "why"]))
     else:
-        path.unlink(missing_ok=True)  # of an earlier run that was cut short
+        path.unlink(missing_ok=True)  # from an earlier run that was interrupted
 
 
-def _hash_in(path: Path) -> str:
+def _read(path: Path) -> dict[str, Any]:
+    """The values of a card or a recipe; none if it cannot be read."""
     try:
-        return str(json.loads(path.read_text(encoding="utf-8"))["config_hash"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return "unreadable"
+        values = parse_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def _difference(found: dict[str, Any], config: dict[str, Any]) -> str:
+    """How the config of another data set differs from this one, for a message."""
+    theirs = found.get("config")
+    if not isinstance(theirs, dict):
+        return "its config cannot be read"
+    here = json.loads(json.dumps(config))  # lists instead of tuples, as there
+    return first_difference(theirs, here) or f"recipe {found.get('config_hash')}, not {config_hash(config)}"

@@ -1,4 +1,4 @@
-"""Reading a data set: the index as a table, the pictures as arrays."""
+"""Reads a data set: the index as a table, the pictures as arrays."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def shard_name(number: int) -> str:
 
 
 def check_places(index: pd.DataFrame, folder: Path) -> None:
-    """Refuses an index that names pictures which are not there."""
+    """Rejects an index that refers to missing pictures."""
     remedy = "make or copy the data set again"
     for number, slots in index.groupby("shard")["slot"]:
         length = shard_length(folder / shard_name(int(str(number))))
         if slots.min() < 0 or slots.max() >= length:
             wrong = int(slots.min()) if slots.min() < 0 else int(slots.max())
             name = shard_name(int(str(number)))
-            raise UserError(f"{folder / INDEX} names frame {wrong} of {name}, which has {length}; {remedy}")
+            raise UserError(f"{folder / INDEX} refers to frame {wrong} of {name}, which has {length}; {remedy}")
 
 
 def check_factors(card: dict[str, Any], folder: Path) -> None:
-    """Refuses a data set that varies in something unknown here: nobody could tell how far apart two frames are."""
+    """Rejects a data set with an unknown factor of variation, as the distance of two frames would be undefined."""
     factors = card.get("factors", [])
     for name in factors if isinstance(factors, list) else [factors]:
         if name not in FACTORS:
@@ -63,7 +63,7 @@ class FrameSet:
 
     @cached_property
     def index(self) -> pd.DataFrame:
-        """One row a frame; see :mod:`lie_ssl.frames.index` for the columns."""
+        """A table with one row per frame; see :mod:`lie_ssl.frames.index` for the columns."""
         check_factors(self.card, self.folder)
         index = read_index(self.folder / INDEX)
         check_places(index, self.folder)
@@ -74,12 +74,12 @@ class FrameSet:
 
     @cached_property
     def classes(self) -> list[str]:
-        """Class names in the order of their labels."""
+        """Class names, in the order of their labels."""
         return sorted(self.index["class"].unique())
 
     @cached_property
     def labels(self) -> NDArray[np.int64]:
-        """(rows,) number of the class of every frame."""
+        """(rows,) class label of every frame."""
         return np.searchsorted(self.classes, self.index["class"].to_numpy(str)).astype(np.int64)
 
     def __len__(self) -> int:
@@ -94,15 +94,22 @@ class FrameSet:
         return self.index[["shard", "slot"]].to_numpy(np.int32)
 
     def read(self, rows: Sequence[int] | NDArray[np.integer] | pd.Index) -> NDArray[np.uint8]:
-        """(len(rows), size, size, channels) pictures of the given rows of the index, in that order."""
+        """Reads the pictures of the given rows of the index, in that order.
+
+        Args:
+            rows: Row numbers, or a mask with one entry for every row.
+
+        Returns:
+            The pictures (len(rows), size, size, channels) uint8.
+        """
         rows = np.asarray(rows)
         if rows.dtype == bool and rows.shape == (len(self),):
             rows = np.flatnonzero(rows)
         if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
-            raise UserError("read takes a list of row numbers of the index, or a mask with one entry for every row")
+            raise UserError("rows must be a list of row numbers of the index, or a mask with one entry for every row")
         rows = rows.astype(np.int64)
         if len(rows) and (rows.min() < 0 or rows.max() >= len(self)):
-            raise UserError(f"{self.folder} has {len(self)} frames, but frame {int(rows.max())} was asked for")
+            raise UserError(f"{self.folder} has {len(self)} frames, so there is no frame {int(rows.max())}")
         out = np.empty((len(rows), self.size, self.size, self.channels), np.uint8)
         for row, picture, (shard, slot) in zip(rows, out, self._places[rows], strict=True):
             try:
@@ -112,7 +119,7 @@ class FrameSet:
         return out
 
     def _name(self, row: int) -> str:
-        """A frame in words."""
+        """A description of a frame, for messages."""
         frame, (shard, slot) = self.index.loc[row], self._places[row]
         where = f"slot {slot} of {shard_name(int(shard))} in {self.folder}"
         return f"frame {row} ({frame['class']}/{frame['instance']}, {frame['pose']} {frame['angle']:g}, {where})"
@@ -125,7 +132,7 @@ class FrameSet:
             except OSError as error:
                 if error.errno not in (errno.EMFILE, errno.ENFILE) or not self._shards:
                     raise
-                self._shards.clear()  # as many files as the system allows are open: begin again with this one
+                self._shards.clear()  # too many open files: close all and open this one
                 self._shards[number] = Shard(path)
         return self._shards[number]
 

@@ -1,4 +1,4 @@
-"""What imports of photographs and of video share: pictures become frames, instances get their splits."""
+"""What imports of photographs and of video share: pictures become frames, instances are split."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ImportConfig:
-    """The settings that every import has; two equal configs on the same files give the same bytes."""
+    """Settings of every import; two equal configs on the same files give the same bytes."""
 
     path: str
     size: int = 64
@@ -50,36 +50,36 @@ class ImportConfig:
 
 
 class Shown(NamedTuple):
-    """A picture of an instance, and where in its move it was taken (degrees)."""
+    """A picture of an instance, and its angle (degrees)."""
 
     angle: float
     picture: NDArray[np.uint8]  # (size, size, channels)
 
 
 class Importer:
-    """Collects rows, shard hashes and what was left out while pictures are read."""
+    """Collects rows, shard hashes and skipped files while pictures are read."""
 
     def __init__(self, config: ImportConfig, strict: bool) -> None:
         self.config, self.strict = config, strict
-        self.shard, self.frames = 0, list[bytes]()  # what is being filled
+        self.shard, self.frames = 0, list[bytes]()  # the shard that is being filled
         self.rows: list[InstanceRows] = []
         self.dropped: list[Dropped] = []
         self.hashes: dict[str, str] = {}
 
     def drop(self, name: str, error: UserError) -> None:
-        """Leaves something out and remembers why; with `strict` the import ends instead."""
+        """Skips a file and records why; with `strict`, raises the error instead."""
         if self.strict:
             raise error
         self.dropped.append(Dropped(name, str(error)))
 
     def note(self, name: str, why: str) -> None:
-        """Remembers that a part of something was left out."""
+        """Records that a part of a file was left out."""
         self.dropped.append(Dropped(f"a part of {name}", why))
 
     def add(self, class_name: str, instance: str, kind: FrameKind, pictures: Iterable[Shown], turns: int = 1) -> None:
-        """Takes the pictures of one instance into the shard; the same picture twice is kept once.
+        """Adds the pictures of one instance to the shard; identical pictures are stored once.
 
-        `turns` is 1 if growing angles are turns against the clock (seen from above, or on the picture for 2d).
+        `turns` is 1 if increasing angles are counter-clockwise (seen from above, or in the picture for 2d).
         """
         poses: list[Pose] = []
         first, seen = len(self.frames), dict[bytes, int]()
@@ -97,17 +97,17 @@ class Importer:
             self.dropped.append(Dropped(f"{class_name}/{instance}", "none of its pictures can be read"))
 
     def write(self, folder: Path) -> None:
-        """Writes the shard, and begins the next."""
+        """Writes the shard and begins the next one."""
         path = folder / shard_name(self.shard)
         write_shard(path, self.frames)
         self.hashes[path.name] = file_hash(path)
         self.shard, self.frames = self.shard + 1, []
 
     def split_rows(self) -> list[InstanceRows]:
-        """The rows with their splits. Where every class is one object, some objects are seen in all poses."""
+        """The rows with their splits. If every class has one instance, half of the classes are seen in all poses."""
         if not self.rows:
             why = f" ({self.dropped[0].key}: {self.dropped[0].why})" if self.dropped else ""
-            raise UserError(f"nothing in {self.config.path} can be read{why}")
+            raise UserError(f"no file in {self.config.path} can be read{why}; replace the files")
         c = self.config
         names: dict[str, list[str]] = {}
         for row in self.rows:
@@ -128,7 +128,7 @@ def import_instances(
     config: ImportConfig, recipe: str, instances: Sequence[T], add: Callable[[Importer, T], None], folder: Path,
     strict: bool, progress: Callable[[int, int], None],
 ) -> FrameSet:  # fmt: skip
-    """Makes the data set in `folder`, unless it is there already; `add` gives one instance to the importer."""
+    """Makes the data set in `folder`, unless it exists; `add` passes one instance to the importer."""
     plain = json.loads(json.dumps(dataclasses.asdict(config)))
     if check_folder(folder, plain):
         return FrameSet(folder)
@@ -144,7 +144,7 @@ def import_instances(
                     importer.write(folder)
                 progress(number, len(instances))
             rows = importer.split_rows()
-        except BaseException:  # an import begins anew each time: nothing of this one is of use
+        except BaseException:  # imports are not resumed, so its files are useless
             for name in (RECIPE, *importer.hashes):
                 (folder / name).unlink(missing_ok=True)
             raise

@@ -1,9 +1,9 @@
-"""The index of a data set (`index.parquet`): one row a frame.
+"""The index of a data set (`index.parquet`), with one row per frame.
 
 Columns: class, instance, pose (2d, 3d, so3), angle (degrees), rotation (9 floats, row by row, in camera axes), split,
-diverse_rank (-1 outside training), licence, duplicate_of (row of the frame with the same picture, empty for most), the
-value of each factor of variation (a column of the name that it has in :mod:`lie_ssl.frames.factors`), and shard and
-slot, where the picture lies.
+diverse_rank (-1 outside the training set), licence, duplicate_of (the row with the same picture, empty for most), one
+column for each factor of variation (named as in :mod:`lie_ssl.frames.factors`), and shard and slot, the position of
+the picture.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class InstanceRows:
     first_slot: int
 
     def distinct(self) -> list[int]:
-        """Positions of the poses that are stored: those without an earlier twin."""
+        """Positions of the poses that are stored, those without an earlier duplicate."""
         return [i for i, pose in enumerate(self.poses) if pose.duplicate_of < 0]
 
 
 def build_index(instances: Sequence[InstanceRows]) -> pa.Table:
-    """The index table. Duplicates point at the picture of their twin."""
+    """Builds the index. Duplicates refer to the picture of the first frame that looks the same."""
     counts = [len(r.poses) for r in instances]
     first_row = np.concatenate([[0], np.cumsum(counts)])
     poses = [pose for r in instances for pose in r.poses]
@@ -81,9 +81,9 @@ def write_index(path: Path, table: pa.Table) -> None:
 
 
 def read_index(path: Path) -> pd.DataFrame:
-    """The index as a frame of pandas; `rotation` is a column of lists, `duplicate_of` has missing values."""
+    """Reads the index as a pandas table; `rotation` is a column of lists, `duplicate_of` has missing values."""
     try:
-        # Without the notes that pandas may have left: an index of rows in them would give frames other pictures.
+        # Without pandas' own metadata: an index in it would assign wrong pictures to frames.
         table = pq.read_table(path).replace_schema_metadata(None)
         frame: pd.DataFrame = table.to_pandas()
     except (OSError, pa.ArrowException) as error:
@@ -101,7 +101,7 @@ def read_index(path: Path) -> pd.DataFrame:
     try:
         frame = frame.astype(types)
     except (TypeError, ValueError, OverflowError) as error:
-        raise UserError(f"{path} has values of another type than they should be ({error}); {REMEDY}") from error
+        raise UserError(f"{path} has values of the wrong type ({error}); {REMEDY}") from error
     frame = frame.rename_axis(index=ROW)
     check_rotations(table["rotation"], path)
     check_index(frame, path)
@@ -109,7 +109,7 @@ def read_index(path: Path) -> pd.DataFrame:
 
 
 def check_rotations(column: pa.ChunkedArray, path: Path) -> None:
-    """Refuses anything but nine finite numbers a row."""
+    """Rejects anything but nine finite numbers per row."""
     kind = column.type
     whole = pa.types.is_fixed_size_list(kind) and kind.list_size == 9 and pa.types.is_floating(kind.value_type)
     if whole and not column.null_count:
@@ -120,7 +120,7 @@ def check_rotations(column: pa.ChunkedArray, path: Path) -> None:
 
 
 def check_index(frame: pd.DataFrame, path: Path) -> None:
-    """Refuses values that nothing could be learned from, and names that would break a path or a line of output."""
+    """Rejects values that make no sense, and names that would break a path or a line of output."""
     if frame.empty:
         raise UserError(f"{path} has no frames; {REMEDY}")
     known = {"split": SPLITS, "pose": get_args(FrameKind)}
@@ -137,11 +137,11 @@ def check_index(frame: pd.DataFrame, path: Path) -> None:
         _check_values(factor.allows(frame[factor.name].to_numpy(np.float64)), factor.name, factor.limits, path)
     twins = frame["duplicate_of"].dropna().to_numpy(np.float64)
     if len(twins) and not (twins.min() >= 0 and twins.max() < len(frame)):
-        raise UserError(f"{path} has a frame that repeats a frame which is not there; {REMEDY}")
+        raise UserError(f"{path} has a frame that is the duplicate of a missing frame; {REMEDY}")
 
 
 def _stored_factors(poses: Sequence[Pose] = ()) -> list[Factor]:
-    """The factors that have a column: those that every index has, and those that vary."""
+    """The factors that have a column: those in every index, and those that vary."""
     varied = {name for pose in poses for name in pose.values}
     return [factor for factor in all_factors() if factor.in_every_index or factor.name in varied]
 

@@ -1,7 +1,7 @@
-"""Drawing shards, in this process or in several.
+"""Renders shards, in this process or in several.
 
-Workers are spawned processes. They know nothing of what was registered in this one, so a job brings its source and its
-factors of variation along. A job that cannot be sent to another process is done in this one.
+Workers are spawned processes. They do not know what was registered in this one, so a job carries its source and its
+factors of variation. A job that cannot be pickled runs in this process.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from lie_ssl.storage.hashes import file_hash
 
 @dataclass(frozen=True)
 class Job:
-    """One shard to draw, with everything that drawing it takes."""
+    """One shard to render, with everything that is needed for it."""
 
     source: Source
     entries: list[CatalogueEntry]
@@ -46,11 +46,11 @@ class Job:
     path: Path
 
     def run(self, count: Callable[[int], None]) -> tuple[str, str]:
-        """Draws, encodes and writes; returns the file's name and hash."""
+        """Renders, encodes and writes the shard; returns the file's name and hash."""
         frames: list[bytes] = []
         for entry, rows in zip(self.entries, self.rows, strict=True):
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the catalogue has made notes of them
+                warnings.simplefilter("ignore")  # the catalogue has already recorded them
                 mesh = self.source.mesh(entry)
             poses = [rows.poses[i] for i in rows.distinct()]
             pictures = render(
@@ -63,7 +63,7 @@ class Job:
 
 
 def apply_to_picture(picture: NDArray[np.uint8], pose: Pose, factors: Sequence[Factor]) -> NDArray[np.uint8]:
-    """The drawn picture with the factors that are no matter of the renderer."""
+    """Applies the factors that act on the rendered picture."""
     for factor in factors:
         if factor.name in pose.values:
             changed = factor.apply_picture(picture, pose.values[factor.name])
@@ -77,13 +77,13 @@ def apply_to_picture(picture: NDArray[np.uint8], pose: Pose, factors: Sequence[F
 
 
 def _can_be_sent(job: Job) -> bool:
-    """Whether another process can receive the job: it has to find the classes of the source and the factors."""
+    """Whether a worker can unpickle the job: it must be able to import the classes of the source and the factors."""
     main = sys.modules["__main__"]
     file = getattr(main, "__file__", None)
     if file is None and any(type(part).__module__ == "__main__" for part in (job.source, *job.factors)):
-        return False  # they were typed into a notebook or a console
+        return False  # defined in a notebook or a console
     if file is not None and getattr(main, "__spec__", None) is None and not Path(file).is_file():
-        return False  # a program on standard input, which a worker would try to read again
+        return False  # a program from standard input, which a worker would try to read again
     try:
         pickle.dumps(job)
     except (pickle.PicklingError, AttributeError, TypeError):
@@ -92,7 +92,7 @@ def _can_be_sent(job: Job) -> bool:
 
 
 def run_jobs(jobs: list[Job], workers: int) -> Iterator[tuple[int, str, str]]:
-    """Runs the jobs; yields (new frames, "", "") as they are drawn and (0, name, hash) for each finished shard."""
+    """Runs the jobs; yields (new frames, "", "") during the work and (0, name, hash) for each finished shard."""
     if min(workers, len(jobs)) <= 1 or not _can_be_sent(jobs[0]):
         for job in jobs:
             counts: list[int] = []
@@ -114,13 +114,13 @@ def run_jobs(jobs: list[Job], workers: int) -> Iterator[tuple[int, str, str]]:
                 for future in done:
                     yield 0, *future.result()
         except (KeyboardInterrupt, SystemExit):
-            for process in multiprocessing.active_children():  # they need not finish what they are at
+            for process in multiprocessing.active_children():  # the workers need not finish their shards
                 process.terminate()
             raise
         except BrokenProcessPool as error:
             raise UserError(
                 'a worker process stopped: a script must call make_frames under `if __name__ == "__main__":` (or '
-                "with workers=1); otherwise memory may be short, and the same command goes on where it was"
+                "with workers=1); otherwise it may have run out of memory, and the same command resumes"
             ) from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
@@ -142,7 +142,7 @@ def _begin_worker(counter: Any) -> None:
     _counter = counter
     parent = multiprocessing.parent_process()
     if parent is not None:
-        # A worker whose parent was killed must not go on writing.
+        # A worker whose parent was killed must stop writing.
         threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
 
 

@@ -1,4 +1,4 @@
-"""Finding photographs: which files belong to which class and instance, and at which angle each was taken."""
+"""Lists photographs: the class and the instance of each file, and the angle at which it was taken."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lie_ssl.storage.paths import check_name
 Layout = Literal["auto", "folders", "coil20", "coil100"]
 PARTS = {"train", "training", "val", "valid", "validation", "test", "testing"}
 COIL_NAME = re.compile(r"^obj(\d{1,6})__(\d{1,6})\.\w+$")
-# A hyphen behind a letter or a digit parts words (view-030); any other is a minus (view_-30).
+# A hyphen after a letter or a digit is a separator (view-030); any other is a minus sign (view_-30).
 _LAST_NUMBER = re.compile(r"((?:(?<![^\W_])-)?\d+(?:\.\d+)?)(?!.*\d)")
 
 
@@ -37,11 +37,11 @@ class Photo:
     class_name: str
     instance: str
     angle: float
-    turns: int = 1  # the way that the object turns as the angle grows, seen from above: 1 against the clock, -1 with it
+    turns: int = 1  # direction of rotation for increasing angles, seen from above: 1 counter-clockwise, -1 clockwise
 
 
 class Tree(Protocol):
-    """A folder or a zip: names with forward slashes, and the bytes of each. A zip is never unpacked to disk."""
+    """The files of a folder or a zip, by names with forward slashes. A zip is never unpacked to disk."""
 
     label: str
 
@@ -50,7 +50,7 @@ class Tree(Protocol):
     def read(self, name: str) -> bytes: ...
 
     def stamp(self) -> str:
-        """Twelve hex digits, equal for trees with equal files (of a folder: equal names and sizes)."""
+        """A hash of 12 hex digits, equal for trees with equal files (in a folder: equal names and sizes)."""
         ...
 
 
@@ -85,14 +85,14 @@ class ZipTree:
             check_name(name, "the file", f"in {self.label}")
             path = PurePosixPath(name)
             if path.is_absolute() or ".." in path.parts:
-                raise UserError(f"{self.label} has a file {name}, which leads out of it; make the zip again without it")
+                raise UserError(f"{self.label} has a file {name}, which leads out of it; remove it from the zip")
             if name in seen:
-                raise UserError(f"{self.label} has two files called {name}; make the zip again with one of them")
+                raise UserError(f"{self.label} has two files called {name}; remove one from the zip")
             seen.add(name)
         return names
 
     def read(self, name: str) -> bytes:
-        check_memory(self.archive.getinfo(name).file_size, f"{name} in {self.label}", "take it out of the zip")
+        check_memory(self.archive.getinfo(name).file_size, f"{name} in {self.label}", "remove it from the zip")
         try:
             return self.archive.read(name)
         except (
@@ -116,22 +116,22 @@ def _stamp(files: Sequence[tuple[str | int, ...]]) -> str:
 
 @contextmanager
 def open_tree(path: Path) -> Iterator[Tree]:
-    """A folder or a zip file, opened for reading."""
+    """Opens a folder or a zip file for reading."""
     if path.is_dir():
         yield FolderTree(path)
     elif path.is_file():
         try:
             archive = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError) as error:
-            raise UserError(f"{path} is neither a folder nor a zip file that can be read") from error
+            raise UserError(f"{path} is neither a folder nor a readable zip file; give one of them") from error
         with archive:
             yield ZipTree(archive, str(path))
     else:
-        raise UserError(f"there is no folder or zip file {path}")
+        raise UserError(f"there is no folder or zip file {path}; check the path")
 
 
 def list_photos(tree: Tree, layout: Layout = "auto", angles: Path | None = None) -> list[Photo]:
-    """All photographs, sorted by class, instance and angle. A name or angle that cannot be understood is an error."""
+    """All photographs, sorted by class, instance and angle. A name or angle that cannot be parsed is an error."""
     names = sorted(n for n in tree.names() if n.lower().endswith(EXTENSIONS))
     if not names:
         raise UserError(f"{tree.label} has no pictures ({', '.join(EXTENSIONS)})")
@@ -143,14 +143,12 @@ def list_photos(tree: Tree, layout: Layout = "auto", angles: Path | None = None)
     else:
         photos = [_coil(name, layout) for name in names]
     if {photo.class_name.lower() for photo in photos} <= PARTS:
-        raise UserError(
-            f"the folders of {tree.label} are parts of a labelled set (train, test); an import takes class/instance/"
-        )
+        raise UserError(f"the folders of {tree.label} are splits (train, test); sort the pictures into class/instance/")
     return sorted(photos, key=lambda p: (p.class_name, p.instance, p.angle, p.name))
 
 
 def read_angles(path: Path) -> dict[str, float]:
-    """A csv with the columns file and angle -> degrees by file name."""
+    """Reads a CSV file with the columns file and angle; returns degrees by file name."""
     try:
         rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -167,7 +165,7 @@ def read_angles(path: Path) -> dict[str, float]:
         except (TypeError, ValueError) as error:
             raise UserError(f"{path}, line {number}: the angle {row['angle']!r} is not a number") from error
         if (name := row["file"]) in table:
-            raise UserError(f"{path}, line {number}: {name} has an angle in line {lines[name]} already; remove one")
+            raise UserError(f"{path}, line {number}: {name} already has an angle in line {lines[name]}; remove one")
         table[name], lines[name] = angle, number
     return table
 
@@ -176,7 +174,7 @@ def _recognised(names: list[str]) -> Layout:
     matches = [COIL_NAME.match(PurePosixPath(n).name) for n in names]
     if not all(matches):
         return "folders"
-    # COIL-20 counts frames, COIL-100 degrees: only the first has numbers that are no multiple of five.
+    # COIL-20 numbers frames, COIL-100 degrees: only the former has numbers that are not multiples of five.
     counts_frames = any(m and int(m[2]) % 5 for m in matches)
     return "coil20" if counts_frames else "coil100"
 
@@ -187,23 +185,23 @@ def _coil(name: str, layout: Layout) -> Photo:
         raise UserError(f"{name} is not named as in COIL (obj7__35.png); try --layout folders")
     angle = float(match[2]) * (5 if layout == "coil20" else 1)
     label = f"obj{int(match[1]):03d}"
-    return Photo(name, label, label, angle % 360, turns=-1)  # seen in COIL-20, and taken to hold for COIL-100
+    return Photo(name, label, label, angle % 360, turns=-1)  # observed in COIL-20, assumed for COIL-100
 
 
 def _in_folders(name: str, table: dict[str, float] | None, source: Path | None) -> Photo:
     path = PurePosixPath(name)
     if len(path.parts) < 3:
-        raise UserError(f"{name} does not lie in class/instance/; put it there or say which layout it is")
+        raise UserError(f"{name} is not in class/instance/; move it there or give its --layout")
     if table is None:
         match = _LAST_NUMBER.search(path.stem)
         if not match:
-            raise UserError(f"the name of {name} has no angle in it; rename it or give the angles in a csv (--angles)")
+            raise UserError(f"the name of {name} has no angle; rename it or give the angles in a CSV file (--angles)")
         angle = float(match[1])
         if not math.isfinite(angle):
-            raise UserError(f"the angle in the name of {name[:80]} is no number of degrees; rename it")
+            raise UserError(f"the angle in the name of {name[:80]} is not a number of degrees; rename it")
     else:
         known = [table[key] for key in (name, "/".join(path.parts[-3:]), path.name) if key in table]
         if not known:
-            raise UserError(f"{source} has no angle for {name}")
+            raise UserError(f"{source} has no angle for {name}; add it")
         angle = known[0]
     return Photo(name, path.parts[-3], path.parts[-2], angle % 360)

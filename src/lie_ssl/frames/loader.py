@@ -25,12 +25,12 @@ class PairTensors(TypedDict):
 
 
 def to_tensor(pictures: NDArray[np.uint8]) -> torch.Tensor:
-    """(B, H, W, C) pictures -> (B, C, H, W) tensor over the same memory (channels last)."""
+    """(B, H, W, C) pictures -> (B, C, H, W) tensor that shares their memory (channels last)."""
     return torch.from_numpy(pictures).permute(0, 3, 1, 2)
 
 
 class PairDataset(Dataset[PairTensors]):
-    """Reads the batches that a :class:`PairSampler` names."""
+    """Reads the batches that a :class:`PairSampler` draws."""
 
     def __init__(self, frames: FrameSet) -> None:
         self.frames = frames
@@ -46,7 +46,7 @@ class PairDataset(Dataset[PairTensors]):
 
 
 class EndlessSampler(Sampler[PairBatch]):
-    """The batches of a run from a given one on, epoch after epoch; it has no length."""
+    """The batches of a run, epoch after epoch, starting with a given one; it has no length."""
 
     def __init__(self, sampler: PairSampler, first: int = 0) -> None:
         self.sampler, self.first = sampler, first
@@ -56,11 +56,11 @@ class EndlessSampler(Sampler[PairBatch]):
 
 
 def endless_loader(frames: FrameSet, sampler: PairSampler, first: int = 0, workers: int = 0) -> DataLoader[PairTensors]:
-    """A DataLoader that goes on for ever, from the given batch of the run on."""
+    """A DataLoader that never ends, starting with the given batch of the run."""
     endless = EndlessSampler(sampler, first)
     return DataLoader(PairDataset(frames), sampler=endless, batch_size=None, num_workers=workers)
 
 
 def pair_loader(frames: FrameSet, sampler: PairSampler, workers: int = 0) -> DataLoader[PairTensors]:
-    """A DataLoader of one epoch; the batches are the same with any number of workers."""
+    """A DataLoader for one epoch; the batches do not depend on the number of workers."""
     return DataLoader(PairDataset(frames), sampler=sampler, batch_size=None, num_workers=workers)

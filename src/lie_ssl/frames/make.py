@@ -1,6 +1,6 @@
-"""Making a data set: draw, encode and store every frame, on all cores, and go on where an earlier run was stopped.
+"""Makes a data set: renders, encodes and stores every frame, on all cores, and resumes after an interruption.
 
-`recipe.json` is written first and says what the folder is going to be; shards follow, each whole or absent; the card
+`recipe.json` is written first and says what the folder will contain; shards follow, each complete or absent; the card
 comes last.
 
 A script that calls :func:`make_frames` with more than one worker needs the usual ``if __name__ == "__main__":``.
@@ -26,8 +26,8 @@ from lie_ssl.storage.hashes import file_hash
 from lie_ssl.storage.limits import check_memory, gigabytes
 from lie_ssl.threads import usable_cores
 
-Progress = Callable[[int, int], None]  # frames done, frames in all
-BYTES_A_FRAME = 200  # of the index while it is made
+Progress = Callable[[int, int], None]  # frames done, all frames
+BYTES_A_FRAME = 200  # of the index while it is built
 
 
 def make_frames(
@@ -39,20 +39,23 @@ def make_frames(
     strict: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> FrameSet:
-    """Makes the data set of `config` in the folder `out`, or finishes it; returns it opened.
+    """Makes the data set of `config` in the folder `out`, or finishes it.
 
-    The bytes depend on the config alone: not on the number of workers, nor on how often the run was cut off.
+    The bytes depend only on the config, not on the number of workers or on interruptions.
 
     Args:
-        config: What the data set holds.
-        out: Its folder. Another data set in it is never written over.
+        config: Contents of the data set.
+        out: Its folder. Another data set in it is never overwritten.
         recipe: The name of the recipe, for the card.
-        workers: Processes; None for one on each core.
-        strict: Raise `UserError` at the first object that cannot be drawn, in place of leaving it out.
+        workers: Number of processes; None for one per core.
+        strict: Raise `UserError` for the first object that cannot be rendered, instead of leaving it out.
         progress: Called with the number of frames done and the number of all frames.
+
+    Returns:
+        The data set, opened for reading.
     """
     if workers is not None and workers < 1:
-        raise UserError(f"workers is {workers}, but it takes at least one process to draw; leave it out for all cores")
+        raise UserError(f"workers is {workers}, but it must be at least 1; leave it out for one per core")
     folder = Path(out)
     if check_folder(folder, to_dict(config)):
         return FrameSet(folder)
@@ -80,19 +83,19 @@ def make_frames(
 
 
 def expected_bytes(settings: RenderSettings) -> int:
-    """A careful guess at the stored size of one frame (measured: 7.6 kB at 224 px, 2.1 kB at 64 px)."""
+    """A generous estimate of the stored size of one frame (measured: 7.6 kB at 224 px, 2.1 kB at 64 px)."""
     return 400 + int(settings.channels / 3 * settings.size**1.67)
 
 
 def expected_frames(config: DataConfig) -> int:
-    """How many frames a data set will have at least, as far as it is known before its source is listed."""
+    """A lower bound on the number of frames, before the source is listed."""
     turns = math.ceil(360 / config.step - 1e-9)
     poses = sum(config.rotations if kind == "so3" else turns for kind in config.poses) * config.repeats
     return poses * config.make_source().expected_instances(config.classes)
 
 
 def _check_disk(folder: Path, config: DataConfig, frames: int) -> None:
-    """Refuses what cannot fit: with a guess before a list of all frames is made, and once more with their number."""
+    """Rejects a data set that does not fit, first with an estimate, then with the exact number of frames."""
     there = next(p for p in (folder, *folder.absolute().parents) if p.is_dir())
     done = sum(p.stat().st_size for p in folder.glob("frames-*.bin"))
     needed, free = frames * expected_bytes(config.render) - done, shutil.disk_usage(there).free
@@ -106,7 +109,7 @@ def _check_disk(folder: Path, config: DataConfig, frames: int) -> None:
 
 
 def _draw_all(plan: Plan, config: DataConfig, folder: Path, workers: int, progress: Progress) -> dict[str, str]:
-    """Draws the missing shards; returns the hash of every shard file."""
+    """Renders the missing shards; returns the hash of every shard file."""
     for leftover in folder.glob(".*.part"):
         leftover.unlink()
     factors = tuple(get_factor(name) for name in config.varied)

@@ -1,10 +1,10 @@
-"""Which pairs of frames a training step sees.
+"""Samples pairs of frames for training.
 
-As in the paper: instances first, then two frames of each without replacement. Both frames are of one kind of pose, so
-that the difference of their angles means something. Instances seen in one pose only give a single frame and no pair.
+As in the paper, instances are drawn first, then two frames of each without replacement. Both frames have the same kind
+of pose, so that the difference of their angles is meaningful. Instances that are shown in one pose give a single frame.
 
-Every instance draws from a random stream of its own, fixed by (seed, epoch, instance): the pairs are the same with any
-number of loader workers, and the ranks of a distributed run take disjoint parts of the same batches.
+Every instance has its own random stream, determined by (seed, epoch, instance). So the pairs do not depend on the
+number of loader workers, and the ranks of a distributed run read disjoint parts of the same batches.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class PairBatch:
-    """B pairs: rows of the index, and how far the second frame is from the first.
+    """B pairs: rows of the index, and the difference of the second frame from the first.
 
-    `paired` is False for instances shown in one pose only; their `second` is their `first` and their delta zero.
+    `paired` is False for instances shown in one pose only; for them, `second` equals `first` and delta is zero.
     """
 
     first: Rows  # (B,)
@@ -39,7 +39,7 @@ class PairBatch:
 
 
 def pose_kinds(index: pd.DataFrame) -> tuple[str, ...]:
-    """The kinds of pose in a data set."""
+    """The kinds of pose in an index."""
     return tuple(sorted(set(index["pose"])))
 
 
@@ -49,11 +49,13 @@ def varied_factors(index: pd.DataFrame) -> tuple[str, ...]:
 
 
 class Deltas:
-    """How far apart frames are, factor by factor: pose first, then every factor that varies in the data set.
+    """Differences between frames, factor by factor: first the pose, then every factor that varies in the data set.
 
-    `varied` names those of a whole data set where `index` has a part of its rows. With `kinds` (those of
-    :func:`pose_kinds`) every kind of pose is a factor of its own: a turn in the plane of the picture and a turn in
-    space are then moves of two groups.
+    Args:
+        index: Rows of an index.
+        kinds: Kinds of pose (see :func:`pose_kinds`) that are separate factors, so that rotations in the picture plane
+            and in space belong to two groups.
+        varied: The varying factors of the whole data set, if `index` has only some of its rows.
     """
 
     def __init__(self, index: pd.DataFrame, kinds: Sequence[str] = (), varied: Sequence[str] | None = None) -> None:
@@ -67,8 +69,8 @@ class Deltas:
         self._values = {f: index[f].to_numpy(np.float64) for f in others}
 
     def __call__(self, first: Rows, second: Rows) -> NDArray[np.float32]:
-        """(B,), (B,) rows -> (B, F). Angles in radians, wrapped (times are not); free rotations by their geodesic
-        angle; every further factor in its own way."""
+        """(B,), (B,) rows -> (B, F). Angles are in radians and wrapped (times are not); free rotations give their
+        geodesic angle; every other factor defines its own difference."""
         first, second = (self._rows.get_indexer(pd.Index(rows)) for rows in (first, second))
         free = self._kind[first] == "so3"
         degrees = self._angle[second] - self._angle[first]
@@ -86,14 +88,14 @@ class Deltas:
 
 @dataclass(frozen=True)
 class Instance:
-    """What may be shown of one instance: its typical frame, and all its distinct frames by kind if it is diverse."""
+    """The frames of one instance that may be shown: its typical frame, and all distinct frames if it is diverse."""
 
     typical: int
-    kinds: tuple[Rows, ...]  # only kinds with two frames or more
+    kinds: tuple[Rows, ...]  # only kinds with at least two frames
 
 
 def seen_instances(index: pd.DataFrame, split: str = "train", diverse: float = 0.5) -> list[Instance]:
-    """The instances of a split; in training the first `diverse` of each class by rank are seen in all poses."""
+    """The instances of a split; in training, the first share `diverse` of each class by rank is seen in all poses."""
     own = index[(index["split"] == split) & index["duplicate_of"].isna()]
     varies = pd.Series(is_diverse(own, diverse, training_counts(index)) | (split != "train"), own.index)
     result = []
@@ -105,11 +107,10 @@ def seen_instances(index: pd.DataFrame, split: str = "train", diverse: float = 0
 
 
 class PairSampler:
-    """Batches of pairs, epoch by epoch.
+    """Samples batches of pairs, epoch by epoch.
 
-    An epoch shows every instance `passes` times, each time with a fresh pair. `batch_size` is the joined batch of all
-    ranks; each rank takes its own `batch_size / world_size` of it. `kinds` makes kinds of pose factors of their own,
-    `varied` names the factors of variation where `index` is a part of a data set.
+    An epoch shows every instance `passes` times, each time with a new pair. `batch_size` is the joined batch of all
+    ranks; each rank reads `batch_size / world_size` of it. For `kinds` and `varied` see :class:`Deltas`.
     """
 
     def __init__(
@@ -137,16 +138,16 @@ class PairSampler:
         if split not in set(index["split"]):
             raise UserError(f"there is no {split!r} split; there are {', '.join(sorted(set(index['split'])))}")
         if not 0 <= rank < world_size:
-            raise UserError(f"rank is {rank}, but there are {world_size} processes")
+            raise UserError(f"rank is {rank}, but it must be below the number of processes, {world_size}")
         self.instances = seen_instances(index, split, diverse)
         if not any(i.kinds for i in self.instances):
-            raise UserError(f"the {split} split has no instance with two poses, so there is no pair to learn from")
+            raise UserError(f"the {split} split has no pairs, as no instance has two poses; use another data set")
         if not singles:
             self.instances = [i for i in self.instances if i.kinds]
         if drop_last and len(self.instances) * passes < batch_size:
             raise UserError(
-                f"a batch of {batch_size} is more than the {len(self.instances)} instances x {passes} passes of an "
-                "epoch; take a smaller batch, more passes, or drop_last=False"
+                f"a batch of {batch_size} is larger than an epoch of {len(self.instances)} instances x {passes} "
+                "passes; use a smaller batch, more passes, or drop_last=False"
             )
         self.deltas = Deltas(index, kinds, varied)
         self.batch_size, self.seed, self.passes, self.drop_last = batch_size, seed, passes, drop_last
@@ -154,7 +155,7 @@ class PairSampler:
         self.epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
-        """Chooses the epoch that the next iteration gives; without it every iteration gives the same pairs."""
+        """Sets the epoch of the next iteration; without it, every iteration gives the same pairs."""
         self.epoch = epoch
 
     def __len__(self) -> int:
@@ -165,7 +166,7 @@ class PairSampler:
         return self.batches()
 
     def batches(self, first: int = 0) -> Iterator[PairBatch]:
-        """The batches of this epoch from the given one on; nothing is drawn for those before it."""
+        """The batches of this epoch, starting with the given one; nothing is drawn for earlier ones."""
         order = self._order()
         share = self.batch_size // self.world_size
         for start in range(first * self.batch_size, len(self) * self.batch_size, self.batch_size):
@@ -173,7 +174,7 @@ class PairSampler:
             yield self._batch(joined[self.rank * share : (self.rank + 1) * share])
 
     def endless(self, first: int = 0) -> Iterator[PairBatch]:
-        """Epoch after epoch, from the given batch of the first one's count on."""
+        """The batches of all epochs, starting with the given one, counted from the first epoch."""
         epoch, first = divmod(first, len(self))
         while True:
             self.set_epoch(epoch)

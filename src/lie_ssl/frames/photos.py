@@ -1,4 +1,4 @@
-"""Photographs of turning objects into the same kind of folder as rendered ones."""
+"""Imports photographs of rotating objects as a data set."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class PhotoConfig(ImportConfig):
     """An import of photographs."""
 
     layout: Layout = "auto"
-    angles: str = ""  # a csv with the columns file and angle
-    pose: Literal["2d", "3d"] = "3d"  # 3d for a turntable, 2d where the camera was rolled
+    angles: str = ""  # a CSV file with the columns file and angle
+    pose: Literal["2d", "3d"] = "3d"  # 3d for a turntable, 2d for a rolling camera
 
 
 def import_photographs(
@@ -30,9 +30,13 @@ def import_photographs(
     strict: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> FrameSet:
-    """Reads the photographs and makes a data set of them in `out`; unreadable ones are left out and named in the card.
+    """Makes a data set from photographs; unreadable ones are left out and listed in the card.
 
-    With `strict` the first unreadable photograph stops the import.
+    Args:
+        config: Settings of the import.
+        out: Folder of the data set.
+        strict: Raise `UserError` for the first unreadable photograph.
+        progress: Called with the number of instances done and the number of all instances.
     """
     with open_tree(Path(config.path)) as tree:
 
@@ -56,7 +60,7 @@ def _pictures(
 
 
 def _by_instance(photos: list[Photo]) -> list[list[Photo]]:
-    """Instances of photographs, the smallest angle of an instance first."""
+    """Photographs by instance, the smallest angle first."""
     groups: dict[tuple[str, str], list[Photo]] = {}
     for photo in photos:
         groups.setdefault((photo.class_name, photo.instance), []).append(photo)

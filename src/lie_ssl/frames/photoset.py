@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from lie_ssl._text import count
 from lie_ssl.errors import UserError
 from lie_ssl.frames.listing import COIL_NAME, Tree, open_tree
 from lie_ssl.frames.pictures import EXTENSIONS, load_picture
@@ -26,10 +27,10 @@ PARTS: dict[str, Part] = {
 }
 # category-instance-background-camera-rotation-light-focus
 ILAB_NAME = re.compile(r"^([a-z0-9]+)-i\d+-b\d+-c\d+-r\d+-l\d+-f\d+\.\w+$")
-# Of the 15 categories of iLab-2M those that Madan et al. (2021) take.
+# The categories of iLab-2M that Madan et al. (2021) use, of 15.
 ILAB_CLASSES = ("bus", "car", "heli", "monster", "plane", "tank")
 ANNOTATIONS = "val_annotations.txt"
-MOST_BYTES = 4 << 30  # of decoded pictures that are kept in memory
+MOST_BYTES = 4 << 30  # of decoded pictures in memory
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,11 @@ class Labelled:
 
 
 class PhotoSet:
-    """Photographs with classes, read as (N, size, size, channels) uint8, as a FrameSet gives frames.
+    """Labelled photographs, read as (N, size, size, channels) uint8, like a FrameSet.
 
-    Sets of up to 4 GB are read whole; files that cannot be read are then left out and named in `dropped`. The files of
-    larger sets are read when they are asked for. Either way every class must have a training photograph that can be
-    read; what the names tell about that is looked at before anything is read.
+    Sets of up to 4 GB are read into memory; unreadable files are left out and listed in `dropped`. Files of larger sets
+    are read on demand. Every class must have a readable training photograph; the names are checked before anything is
+    read.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class PhotoSet:
         self.labels: Rows = np.searchsorted(self.classes, [f.class_name for f in self.files]).astype(np.int64)
 
     def rows(self, part: Part) -> Rows:
-        """Rows of the photographs of one part."""
+        """The rows of one part (train, val or test)."""
         return np.array([i for i, f in enumerate(self.files) if f.part == part], np.int64)
 
     def read(self, rows: Sequence[int] | Rows) -> NDArray[np.uint8]:
@@ -76,7 +77,7 @@ class PhotoSet:
         return self.read_with_digests(rows)[0]
 
     def read_with_digests(self, rows: Sequence[int] | Rows) -> tuple[NDArray[np.uint8], list[bytes]]:
-        """The photographs, and the sha256 of each file, which is the same wherever the file lies."""
+        """The photographs and the SHA-256 of each file."""
         if self._pictures is not None:
             return self._pictures[np.asarray(rows, np.int64)], [self._digests[i] for i in rows]
         with open_tree(self.path) as tree:
@@ -89,17 +90,18 @@ class PhotoSet:
 
     def _check_names(self) -> None:
         if len(self.classes) < 2:
-            raise UserError(f"{self.path} has photographs of {len(self.classes)} classes, but a classifier needs two")
+            found = count(len(self.classes), "class", "classes")
+            raise UserError(f"{self.path} has photographs of {found}, but a classifier needs two; add others")
         trained = {f.class_name for f in self.files if f.part == "train"}
         if not trained:
             raise UserError(f"{self.path} has no training photographs; put them into train/CLASS/")
         if untrained := sorted(set(self.classes) - trained):
             raise UserError(
-                f"{self.path} has photographs of {untrained[0]} to test on, but none to learn from in train/; "
+                f"{self.path} has test photographs of {untrained[0]}, but none in train/; "
                 f"put some into train/{untrained[0]}/ or remove the class"
             )
         if all(f.part == "train" for f in self.files):
-            raise UserError(f"{self.path} has no photographs to test on; put them into test/CLASS/ or val/CLASS/")
+            raise UserError(f"{self.path} has no test photographs; put them into test/CLASS/ or val/CLASS/")
 
     def _read_all(self, tree: Tree, progress: Callable[[int, int], None]) -> None:
         pictures, kept, failed = [], [], []
@@ -114,14 +116,14 @@ class PhotoSet:
             progress(number, len(self.files))
         self.dropped = [words for _, words in failed]
         if not kept:
-            raise UserError(f"nothing in {self.path} can be read ({self.dropped[0]})")
+            raise UserError(f"no file in {self.path} can be read ({self.dropped[0]}); replace the files")
         self._check_read({f.class_name for f in kept if f.part == "train"}, failed)
         for part in {f.part for f in self.files} - {f.part for f in kept}:
             raise UserError(f"no {part} photograph in {self.path} can be read ({self.dropped[0]}); replace them")
         self.files, self._pictures = kept, np.stack(pictures)
 
     def _try_classes(self, tree: Tree) -> None:
-        """Reads training photographs of every class until one can be read."""
+        """Tries training photographs of every class until one can be read."""
         good: set[str] = set()
         failed = []
         for file in self.files:
@@ -143,9 +145,9 @@ class PhotoSet:
 
 
 class TurnedPhotos:
-    """The same photographs, each turned by an angle of its own; the corners are black.
+    """The same photographs, each rotated by a random angle; the corners are black.
 
-    The angle follows from what is in the file: it is the same in a folder and in a zip, under any name.
+    The angle depends on the content of the file, not on its name or folder.
     """
 
     def __init__(self, photos: PhotoSet, seed: int = 0) -> None:
@@ -158,13 +160,13 @@ class TurnedPhotos:
 
 
 def angle_of(digest: bytes, seed: int = 0) -> float:
-    """The sha256 of a file -> degrees, uniform in [0, 360)."""
+    """The angle of a file with this SHA-256, in degrees, uniform in [0, 360)."""
     drawn = hashlib.sha256(f"turned {seed} ".encode() + digest).digest()
     return (int.from_bytes(drawn[:8], "big") >> 11) / 2**53 * 360
 
 
 def turned(picture: NDArray[np.uint8], degrees: float) -> NDArray[np.uint8]:
-    """(S, S, C) -> the same about its middle, counter-clockwise."""
+    """Rotates a picture (S, S, C) about its centre, counter-clockwise."""
     flat = picture[..., 0] if picture.shape[-1] == 1 else picture
     image = Image.fromarray(flat).rotate(degrees, Image.Resampling.BILINEAR, fillcolor=0)
     return np.asarray(image, np.uint8).reshape(picture.shape)
@@ -190,26 +192,26 @@ def list_labelled(tree: Tree) -> list[Labelled]:
 
 
 def _place(file: PurePosixPath) -> int:
-    """Which folder of a path names the part: the first that is called so."""
+    """The position in a path of the first folder that names a part (train, val or test)."""
     return next((i for i, word in enumerate(file.parts[:-1]) if word.lower() in PARTS), -1)
 
 
 def _part(file: PurePosixPath, tree: Tree) -> Part:
     place = _place(file)
     if place < 0:
-        raise UserError(f"{file} in {tree.label} lies in no folder train, val or test; sort the photographs into them")
+        raise UserError(f"{file} in {tree.label} is not in a folder train, val or test; move it to one of them")
     return PARTS[file.parts[place].lower()]
 
 
 def _class(file: PurePosixPath, tree: Tree) -> str:
     below = file.parts[_place(file) + 1 : -1]
     if not below:
-        raise UserError(f"{file} in {tree.label} lies in no folder of a class; photographs are PART/CLASS/NAME.jpg")
+        raise UserError(f"{file} in {tree.label} is not in the folder of a class; move it to PART/CLASS/NAME.jpg")
     return below[0]
 
 
 def _annotations(tree: Tree) -> dict[str, str]:
-    """Tiny-ImageNet's classes of the validation pictures, by file name."""
+    """The classes of Tiny-ImageNet's validation pictures, by file name."""
     lists = [n for n in tree.names() if PurePosixPath(n).name == ANNOTATIONS]
     if not lists:
         return {}
@@ -221,9 +223,9 @@ def _annotations(tree: Tree) -> dict[str, str]:
 
 
 def _coil(file: PurePosixPath) -> Labelled:
-    """Objects are classes; every second photograph of the turn is for training."""
+    """The class and part of a COIL file: objects are classes; every second photograph is for training."""
     match = COIL_NAME.match(file.name)
     assert match is not None
     number = int(match[2])
-    # COIL-20 counts frames, COIL-100 degrees in steps of five.
+    # COIL-20 numbers frames, COIL-100 degrees in steps of five.
     return Labelled(str(file), f"obj{int(match[1]):03d}", "test" if number % 2 else "train")

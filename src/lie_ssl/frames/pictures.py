@@ -1,4 +1,4 @@
-"""Any picture file -> a square array, or one sentence that names the file."""
+"""Reads any picture file as a square array."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ MOST_PIXELS = 100_000_000
 
 
 def load_picture(data: bytes, name: str, size: int, *, grey: bool = False) -> NDArray[np.uint8]:
-    """The bytes of a picture file -> (size, size, 1 or 3).
+    """Decodes a picture file to (size, size, 1 or 3).
 
-    Turned as its EXIF says, transparent parts on white, 16 bits to 8, and fitted whole into the square: what is left
-    over takes the colour of the picture's corner.
+    The picture is rotated according to its EXIF data, put on white where transparent, converted from 16 to 8 bits,
+    scaled to fit into the square, and padded with the colour of its corner.
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the sizes are checked below, with a sentence of our own
+            warnings.simplefilter("ignore")  # sizes are checked below, with our own message
             image: Image.Image = open_image(io.BytesIO(data))
             if image.width * image.height > MOST_PIXELS:
-                raise UserError(f"{name} has {image.width} x {image.height} pixels, too many to read; make it smaller")
+                raise UserError(f"{name} has {image.width} x {image.height} pixels, too many to read; shrink it")
             image.load()
         return fit_picture(image, size, grey=grey)
     except UserError:
         raise
     except Image.DecompressionBombError as error:
-        raise UserError(f"{name} has far too many pixels to read; make it smaller") from error
+        raise UserError(f"{name} has far too many pixels to read; shrink it") from error
     except Exception as error:  # PIL raises many kinds; all mean that the file cannot be read
         reason = str(error) if "BytesIO" not in str(error) else "not a picture"
         raise UserError(f"cannot read the picture {name}: {reason or type(error).__name__}") from error
 
 
 def fit_picture(image: Image.Image, size: int, *, grey: bool = False) -> NDArray[np.uint8]:
-    """A picture of PIL -> (size, size, 1 or 3), as :func:`load_picture` does it."""
+    """Converts a PIL picture to (size, size, 1 or 3), like :func:`load_picture`."""
     return squared(_eight_bits(ImageOps.exif_transpose(image)), size, grey)
 
 
 def _eight_bits(image: Image.Image) -> Image.Image:
-    """RGB with 8 bits a channel, on white where it was transparent."""
+    """RGB with 8 bits per channel, on white where transparent."""
     if image.mode.startswith("I") or image.mode == "F":
         values = np.nan_to_num(np.asarray(image, np.float64))
         top = 65535.0 if values.max() > 255 else 255.0
@@ -60,7 +60,7 @@ def _eight_bits(image: Image.Image) -> Image.Image:
 
 
 def squared(image: Image.Image, size: int, grey: bool) -> NDArray[np.uint8]:
-    """A picture -> (size, size, 1 or 3), fitted whole into the square."""
+    """Scales a picture to fit into a square (size, size, 1 or 3)."""
     corner = image.getpixel((0, 0))
     image.thumbnail((size, size), Image.Resampling.LANCZOS)
     if max(image.size) < size:

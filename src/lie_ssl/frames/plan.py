@@ -1,6 +1,6 @@
-"""From a config to a plan: which instances are drawn, in which split, and into which shard.
+"""Plans a data set: which instances are rendered, in which split, and into which shard.
 
-The plan depends on the config alone, never on the number of processes, so the bytes do not either.
+The plan depends only on the config and not on the number of processes, and so do the bytes.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from lie_ssl.frames.splits import assign
 from lie_ssl.objects.sources.base import CatalogueEntry, Dropped, Source
 from lie_ssl.storage.paths import check_name
 
-MOST_SHARDS = 256  # open files stay well below the usual limit of 1,024 in a process
+MOST_SHARDS = 256  # keeps open files well below the usual limit of 1,024 per process
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`rows[i]` are the frames of `entries[i]`; both in the order of the index."""
+    """The frames to render: `rows[i]` are those of `entries[i]`, in the order of the index."""
 
     source: Source
     entries: list[CatalogueEntry]
@@ -34,7 +34,7 @@ class Plan:
         return sum(len(r.poses) for r in self.rows)
 
     def shards(self) -> list[list[int]]:
-        """Positions of the instances in each shard."""
+        """The positions of the instances of each shard."""
         shards: list[list[int]] = [[] for _ in range(self.rows[-1].shard + 1)]
         for position, row in enumerate(self.rows):
             shards[row.shard].append(position)
@@ -53,7 +53,7 @@ def make_plan(config: DataConfig, *, strict: bool = False) -> Plan:
         check_name(entry.class_name, "the class", f"of the source {source.name}")
         check_name(entry.instance, "the instance", f"of the source {source.name}")
     if not entries:
-        raise UserError(f"the source {source.name} has no object that can be drawn")
+        raise UserError(f"the source {source.name} has no object that can be rendered; check its files")
     return Plan(source, entries, _lay_out(config, entries), catalogue.dropped, catalogue.notes)
 
 

@@ -1,7 +1,7 @@
-"""The poses of a data set: which rotations, under which names, and which of them look the same.
+"""The poses of a data set: rotations, their names, and which of them look the same.
 
-Every instance of a data set is shown in the same 2d and 3d poses; free rotations and factors of variation are drawn for
-each frame from a seed of its own, so that a frame never depends on which process draws it.
+Every instance is shown in the same 2d and 3d poses. Free rotations and factors of variation are drawn with a seed for
+each frame, so a frame does not depend on the process that renders it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lie_ssl.render.view import View, turn
 @dataclass(frozen=True, eq=False)
 class Pose:
     """One frame: its kind and angle (degrees; geodesic for so3; one unit of time is a radian), the rotation (3, 3) in
-    camera axes, the values of the factors that are not neutral in it, and the earlier frame it equals."""
+    camera axes, the values of factors that are not neutral, and the earlier frame that looks the same."""
 
     kind: FrameKind
     angle: float
@@ -32,7 +32,7 @@ class Pose:
     duplicate_of: int = -1  # position in the same instance's list, -1 for none
 
     def view(self, factors: Sequence[Factor]) -> View:
-        """What the renderer is to show, with the values of the given factors."""
+        """The view for the renderer, with the values of the given factors."""
         view = View(self.rotation)
         for factor in factors:
             if factor.name in self.values:
@@ -41,7 +41,7 @@ class Pose:
 
 
 def rotation(kind: PoseKind, angle: float) -> NDArray[np.float64]:
-    """(3, 3) rotation in camera axes: in-plane for 2d, about x, y and z by the same angle for 3d."""
+    """The rotation (3, 3) in camera axes: in the picture plane for 2d, about x, y and z by the same angle for 3d."""
     if kind == "2d":
         return turn(2, angle)
     return turn(2, angle) @ turn(1, angle) @ turn(0, angle)
@@ -50,7 +50,7 @@ def rotation(kind: PoseKind, angle: float) -> NDArray[np.float64]:
 def instance_poses(config: DataConfig, class_name: str, instance: str) -> list[Pose]:
     """All frames of one instance, the typical one first."""
     if "so3" not in config.poses and not config.varied:
-        return list(_fixed_poses(config))  # nothing is drawn, so all instances share one list
+        return list(_fixed_poses(config))  # nothing is random, so all instances share one list
     return _drawn_poses(config, _random(config.seed, class_name, instance))
 
 
@@ -78,18 +78,18 @@ def _rotations(
     if kind != "so3":
         angles = [float(a) for a in np.arange(int(np.ceil(360 / config.step - 1e-9))) * config.step]
         return [(a, rotation(kind, a)) for a in angles]
-    # The first free rotation is the identity: every instance has its typical pose, whatever kinds are asked for.
+    # The first free rotation is the identity, so that every instance has its typical pose.
     matrices = [np.eye(3)] + [_uniform(random) for _ in range(config.rotations - 1)]
     return [(geodesic(m), m) for m in matrices]
 
 
 def geodesic(matrix: NDArray[np.float64]) -> float:
-    """Angle of a (3, 3) rotation, degrees in [0, 180]."""
+    """The angle of a rotation (3, 3), in degrees in [0, 180]."""
     return float(np.degrees(np.arccos(np.clip((np.trace(matrix) - 1) / 2, -1, 1))))
 
 
 def _uniform(random: np.random.Generator) -> NDArray[np.float64]:
-    """A rotation drawn evenly from all rotations: a random unit quaternion."""
+    """A uniformly random rotation, from a random unit quaternion."""
     w, x, y, z = (q := random.standard_normal(4)) / np.linalg.norm(q)
     return np.array(
         [
@@ -105,8 +105,8 @@ def _drawn_values(config: DataConfig, random: np.random.Generator) -> dict[str, 
 
 
 def _look(matrix: NDArray[np.float64], values: Mapping[str, float]) -> tuple[float, ...]:
-    """A key that two frames share when they give the same picture."""
-    # Adding zero turns -0.0 into 0.0, which would otherwise be another key.
+    """A key that is equal for frames with the same picture."""
+    # Adding zero turns -0.0 into 0.0, which would be another key.
     rotation = tuple(float(x) for x in np.round(matrix, 7).reshape(-1) + 0.0)
     return (*rotation, *values.values())
 

@@ -1,7 +1,7 @@
-"""A shard: some thousand encoded frames in one file, any of which can be read at once.
+"""A shard: some thousand encoded frames in one file, with random access.
 
-Layout: the magic bytes, the number of frames, the offsets of all frames and of the end (u64, little endian), the
-frames. A shard is written under another name and moved into place, so a file with its final name is always whole.
+Layout: magic bytes, number of frames, offsets of all frames and of the end (u64, little endian), frames. A shard is
+written under a temporary name and moved into place, so a file with its final name is always complete.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAGIC = b"LIEFRAM1"
 
 
 def write_shard(path: Path, frames: Sequence[bytes]) -> None:
-    """Writes the file whole or not at all."""
+    """Writes a shard atomically."""
     first = len(MAGIC) + 8 * (len(frames) + 2)
     offsets = np.cumsum([first, *(len(f) for f in frames)], dtype=np.uint64)
     head = MAGIC + np.uint64(len(frames)).tobytes() + offsets.astype("<u8").tobytes()
@@ -28,7 +28,7 @@ def write_shard(path: Path, frames: Sequence[bytes]) -> None:
 
 
 def shard_length(path: Path) -> int:
-    """How many frames a shard has, by its first bytes; the file is not kept open."""
+    """The number of frames in a shard, from its first bytes; the file is not kept open."""
     try:
         with path.open("rb") as file:
             head = file.read(len(MAGIC) + 8)
@@ -40,13 +40,13 @@ def shard_length(path: Path) -> int:
 
 
 class Shard:
-    """Read access to a shard file; the pages come from the operating system's cache."""
+    """Read access to a memory-mapped shard file."""
 
     def __init__(self, path: Path) -> None:
         try:
             self._bytes: NDArray[np.uint8] = np.memmap(path, np.uint8, mode="r")
         except OSError as error:
-            if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):  # the data set is as it should be
+            if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):  # not damage of the data set
                 raise
             raise UserError(f"cannot read {path}: {error.strerror}; make or copy the data set again") from error
         except ValueError as error:
@@ -56,14 +56,14 @@ class Shard:
         count = int(self._bytes[len(MAGIC) : len(MAGIC) + 8].view("<u8")[0])
         end = len(MAGIC) + 8 * (count + 2)
         if count >= 2**40 or end > len(self._bytes):
-            raise UserError(f"{path} is cut short; make or copy the data set again")
+            raise UserError(f"{path} is truncated; make or copy the data set again")
         self._offsets = np.array(self._bytes[len(MAGIC) + 8 : end]).view("<u8").astype(np.int64)
         if self._offsets[-1] != len(self._bytes):
-            raise UserError(f"{path} is cut short; make or copy the data set again")
+            raise UserError(f"{path} is truncated; make or copy the data set again")
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
     def __getitem__(self, slot: int) -> NDArray[np.uint8]:
-        """The encoded bytes of one frame, not copied."""
+        """The encoded bytes of one frame, without a copy."""
         return self._bytes[self._offsets[slot] : self._offsets[slot + 1]]

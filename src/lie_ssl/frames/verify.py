@@ -1,4 +1,4 @@
-"""Finding any changed byte in a data set."""
+"""Checks the files of a data set against their hashes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from lie_ssl.storage.paths import inside
 
 
 def verify(folder: Path | str) -> list[str]:
-    """One sentence for each file that is changed, missing or too much; an empty list when all is as it was made."""
+    """Checks every file of a data set against the hashes in its card.
+
+    Args:
+        folder: The data set.
+
+    Returns:
+        One sentence for each file that has changed, is missing or does not belong there.
+    """
     folder = Path(folder)
     card = read_card(folder)
     files: dict[str, str] = card["files"]

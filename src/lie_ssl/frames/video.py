@@ -1,7 +1,7 @@
-"""Clips of moving objects into the same kind of folder as photographs; the extra `video` (PyAV) reads them.
+"""Imports video clips of moving objects as a data set; needs the extra `video` (PyAV).
 
-What a pair of frames differs by is the time between them. Of a clip with cuts the longest stretch without one is kept,
-and frames on which nothing moves are left out, with the clock stopped while they last.
+The difference of two frames is the time between them. Only the longest shot of a clip is kept, and frames in which
+nothing moves are left out, with the clock stopped meanwhile.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from lie_ssl._text import count
 from lie_ssl.errors import UserError
 from lie_ssl.extras import require
 from lie_ssl.frames.frameset import FrameSet
@@ -28,23 +29,23 @@ from lie_ssl.frames.pictures import MOST_PIXELS, squared
 
 EXTENSIONS = (".mp4", ".mov", ".m4v", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ogv")
 UNLABELLED = "unlabelled"
-THUMBNAIL = 32  # pixels of a side of what changes are measured on
-SMALLEST_CUT = 12.0  # mean change of a cut, of 255
+THUMBNAIL = 32  # side in pixels of the thumbnails on which changes are measured
+SMALLEST_CUT = 12.0  # smallest mean change of a cut, of 255
 
 
 @dataclass(frozen=True)
 class VideoConfig(ImportConfig):
     """An import of clips."""
 
-    rate: float = 5.0  # frames that are kept of a second
-    unit: float = 1.0  # seconds between two frames that make a delta of 1
-    cut: float = 5.0  # a change this many times as large as the clip's median change is a cut
-    still: float = 1.0  # frames that differ by less from the last one kept (mean of 255) show nothing new
+    rate: float = 5.0  # frames per second to keep
+    unit: float = 1.0  # seconds between two frames that count as a delta of 1
+    cut: float = 5.0  # a change that exceeds the clip's median change by this factor is a cut
+    still: float = 1.0  # frames that differ less from the last one kept (mean, of 255) are left out
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (self.rate > 0 and self.unit > 0 and self.cut > 1 and self.still >= 0):
-            raise UserError("rate and unit of a video lie above 0, cut above 1, and still is 0 or more")
+            raise UserError("rate and unit of a video must be above 0, cut above 1, and still 0 or more")
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,13 @@ def import_video(
     strict: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> FrameSet:
-    """Reads all clips and makes a data set of them in `out`; what cannot be used is left out and named in the card.
+    """Makes a data set from video clips; clips that cannot be used are left out and listed in the card.
 
-    With `strict` the first clip that cannot be used stops the import.
+    Args:
+        config: Settings of the import.
+        out: Folder of the data set.
+        strict: Raise `UserError` for the first clip that cannot be used.
+        progress: Called with the number of clips done and the number of all clips.
     """
     need_av()
     with open_tree(Path(config.path)) as tree:
@@ -86,19 +91,19 @@ def import_video(
 
 
 def need_av() -> None:
-    """One sentence where PyAV is missing."""
+    """Raises an error if PyAV is missing."""
     require("reading clips", "video")
 
 
 def list_clips(tree: Tree) -> list[Clip]:
-    """class/instance.mp4, or clips without folders, which are then all of one class and have no labels."""
+    """Lists class/instance.mp4, or clips without folders, which have no labels and form one class."""
     names = sorted(n for n in tree.names() if n.lower().endswith(EXTENSIONS))
     if not names:
         raise UserError(f"{tree.label} has no clips ({', '.join(EXTENSIONS)})")
     labelled = [len(PurePosixPath(n).parts) > 1 for n in names]
     if any(labelled) and not all(labelled):
         alone = names[labelled.index(False)]
-        raise UserError(f"{alone} in {tree.label} is in no folder of a class, but other clips are; sort it into one")
+        raise UserError(f"{alone} in {tree.label} is not in the folder of a class, but other clips are; move it to one")
     clips = []
     for name in names:
         path = PurePosixPath(name)
@@ -122,9 +127,9 @@ def _add(importer: Importer, clip: Clip, tree: Tree, config: VideoConfig) -> Non
         return
     if len(parts) > 1:
         lost = len(moments) - max(len(p) for p in parts)
-        words = f"{len(parts) - 1} cuts: {lost} of {len(moments)} frames outside the longest stretch"
+        words = f"{count(len(parts) - 1, 'cut')}: {lost} of {len(moments)} frames outside the longest shot"
         importer.note(clip.name, words)
-    # One unit of time is one radian, as for turns, so that a delta of 1 means the same to every operator.
+    # One unit of time is one radian, as for rotations, so that a delta of 1 means the same to every operator.
     shown = (Shown(math.degrees(time / config.unit), picture) for time, picture in kept)
     importer.add(clip.class_name, clip.instance, "time", shown)
 
@@ -136,14 +141,14 @@ def sampled(data: bytes, name: str, config: VideoConfig) -> Iterator[Moment]:
     try:
         with av.open(io.BytesIO(data), "r") as container:
             if not container.streams.video:
-                raise UserError(f"{name} has no pictures in it, only sound or nothing; leave it out")
+                raise UserError(f"{name} has no video stream; leave it out")
             stream = container.streams.video[0]
-            stream.codec_context.options = {"err_detect": "explode"}  # else damaged frames come as grey ones
+            stream.codec_context.options = {"err_detect": "explode"}  # otherwise damaged frames become grey
             size, start, due, time, number = None, 0.0, -math.inf, 0.0, 0
             for frame in container.decode(stream):
                 size = size or (frame.width, frame.height)
                 _check_size(name, size, (frame.width, frame.height))
-                # A stream without time stamps is taken to run at 25 frames a second.
+                # A stream without time stamps is assumed to have 25 frames per second.
                 time = frame.time if frame.time is not None else number / 25
                 start = start if number else time
                 number += 1
@@ -152,7 +157,7 @@ def sampled(data: bytes, name: str, config: VideoConfig) -> Iterator[Moment]:
                 due = start + (math.floor((time - start) * config.rate + 1e-6) + 1) / config.rate
                 yield _moment(time, _upright(frame), config)
             if not number:
-                raise UserError(f"{name} has no frames; it may have been cut off while it was written")
+                raise UserError(f"{name} has no frames, perhaps because its recording was interrupted; leave it out")
             _check_end(name, time - start, _seconds(container, stream))
     except UserError:
         raise
@@ -162,7 +167,7 @@ def sampled(data: bytes, name: str, config: VideoConfig) -> Iterator[Moment]:
 
 
 def _seconds(container: Any, stream: Any) -> float | None:
-    """How long the clip says that its pictures last; with sound in it, the file's own length may be that."""
+    """The nominal duration of the video stream; the duration of the file may be that of its sound."""
     if stream.duration is not None and stream.time_base is not None:
         return float(stream.duration * stream.time_base)
     if container.duration is not None and len(container.streams) == 1:
@@ -172,7 +177,7 @@ def _seconds(container: Any, stream: Any) -> float | None:
 
 def _check_end(name: str, found: float, said: float | None) -> None:
     if said is not None and found < 0.9 * said - 1:
-        raise UserError(f"{name} ends after {found:.1f} of {said:.1f} seconds; it may have been cut off, copy it again")
+        raise UserError(f"{name} ends after {found:.1f} of {said:.1f} seconds, so it may be truncated; copy it again")
 
 
 def _check_size(name: str, first: tuple[int, int], now: tuple[int, int]) -> None:
@@ -185,7 +190,7 @@ def _check_size(name: str, first: tuple[int, int], now: tuple[int, int]) -> None
 
 
 def _upright(frame: object) -> Image.Image:
-    """The picture as a player shows it: telephones store how they were held beside the frames."""
+    """The picture as a player shows it: phones store their orientation beside the frames."""
     image: Image.Image = frame.to_image()  # type: ignore[attr-defined]
     turned = int(getattr(frame, "rotation", 0) or 0)
     return image.rotate(turned, expand=True) if turned % 360 else image
@@ -197,7 +202,7 @@ def _moment(time: float, image: Image.Image, config: VideoConfig) -> Moment:
 
 
 def stretches(moments: Sequence[Moment], cut: float) -> list[list[Moment]]:
-    """The parts of a clip between its cuts: changes far larger than the usual one."""
+    """The shots of a clip; a cut is a change far larger than the usual one."""
     changes = np.array([change(a, b) for a, b in pairwise(moments)])
     if not len(changes):
         return [list(moments)]  # a single frame
@@ -211,7 +216,7 @@ def stretches(moments: Sequence[Moment], cut: float) -> list[list[Moment]]:
 
 
 def moving(moments: Sequence[Moment], still: float) -> list[tuple[float, NDArray[np.uint8]]]:
-    """(time, picture) of the frames on which something has moved; the clock stands while nothing does."""
+    """(time, picture) of the frames in which something moved; the clock is stopped while nothing does."""
     last = previous = moments[0]
     kept, clock = [(0.0, last.picture)], 0.0
     for moment in moments[1:]:
@@ -224,5 +229,5 @@ def moving(moments: Sequence[Moment], still: float) -> list[tuple[float, NDArray
 
 
 def change(a: Moment, b: Moment) -> float:
-    """Mean difference of two frames, of 255."""
+    """The mean difference of two frames, of 255."""
     return float(np.abs(a.small - b.small).mean())

@@ -1,4 +1,4 @@
-"""The mathematics: exponential action, algebras, coordinates, operator, loss, diagnostics. Needs torch only."""
+"""The mathematics: exponential action, algebras, coordinates, operator, loss, diagnostics. Needs only torch."""
 
 from lie_ssl.lie.action import exp_action
 from lie_ssl.lie.algebras import ALGEBRAS, Algebra, algebra, make_algebra

@@ -15,14 +15,14 @@ from lie_ssl.lie import series
 from lie_ssl.lie.norms import default_tolerance, largest_norm, plan, spectral_norms, traces
 
 Kind = Literal["general", "skew"]
-# Small matrices are computed in float64: it costs next to nothing there, and what float32 rounds off in a sum of few
-# terms does not average out.
+# Small matrices are computed in float64: it is cheap there, and float32's rounding errors do not average out in sums of
+# few terms.
 SMALL = 128
-# Any bound of the norm will do for Chebyshev's interval; below this the Bessel recurrence would overflow.
+# Any bound of the norm works for Chebyshev's interval; below this one, the Bessel recurrence would overflow.
 SMALLEST_RHO = 0.5
 
 
-@torch.compiler.disable  # the number of products depends on the values; a compiler has nothing to gain around a GEMM
+@torch.compiler.disable  # the number of products depends on the values, and a compiler cannot speed up a GEMM
 def exp_action(
     generators: Tensor,
     t: Tensor,
@@ -34,22 +34,22 @@ def exp_action(
     steps: int | None = None,
     norms: Tensor | None = None,
 ) -> Tensor:
-    """z_moved_b = exp(sum_k t_bk L_k) z_b.
+    """Computes z_moved_b = exp(sum_k t_bk L_k) z_b.
 
     Args:
         generators: (D, M, M), a basis of the algebra.
         t: (B, D), coordinates.
-        z: (B, M), what is moved.
-        kind: "skew" promises L_k^T = -L_k and takes a Chebyshev series, about twice as fast at norm 10.
-        tol: relative error of the series; by default a quarter of the rounding of the dtype.
-        degree: products in a step; by default as many as the values need.
-        steps: pieces the move is cut into (general only); by default one for every 2 of the norm. With `steps` and
+        z: (B, M), the vectors to move.
+        kind: "skew" requires L_k^T = -L_k and uses a Chebyshev series, about twice as fast at norm 10.
+        tol: Relative error of the series; by default a quarter of the dtype's rounding error.
+        degree: Products per step; by default as many as the values need.
+        steps: Number of steps of the move (general only); by default one for every 2 of the norm. With `steps` and
             `degree` (for skew: `degree` and `norms`) given, nothing is copied from the device to the host.
-        norms: (D,) upper bounds of the spectral norms of the generators, if known; otherwise estimated.
+        norms: (D,) upper bounds of the spectral norms of the generators; estimated by default.
 
     Returns:
-        (B, M), in the dtype of z, with gradients for all three. Half precision is computed in float32. A row of t or z
-        that is not finite gives a row that is not, and gradients of zero.
+        (B, M), in the dtype of z, with gradients for all three. Half precision is computed in float32. A non-finite row
+        of t or z gives a non-finite row, with zero gradients.
 
     Example:
         >>> L = torch.tensor([[[0.0, -1.0], [1.0, 0.0]]])
@@ -70,7 +70,7 @@ def exp_action(
 
 
 class _ExpAction(torch.autograd.Function):
-    """The second output keeps the series' rows for the backward pass; it is not differentiable."""
+    """The second output holds the rows of the series for the backward pass; it is not differentiable."""
 
     @staticmethod
     def forward(
@@ -95,7 +95,7 @@ class _ExpAction(torch.autograd.Function):
     def backward(ctx: Any, g: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
         generators, t, z, kept, constant, good = ctx.saved_tensors
         needs = tuple(ctx.needs_input_grad[:3])
-        if torch.is_grad_enabled():  # somebody wants to differentiate this gradient again
+        if torch.is_grad_enabled():  # second derivatives are wanted
             found = _differentiable_gradient(ctx.kind, generators, t, z, kept, constant, good, g, needs)
             return (*found, None, None, None, None, None)
         t, g = torch.where(good, t, 0), torch.where(good, g, 0)
@@ -109,10 +109,10 @@ class _ExpAction(torch.autograd.Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> tuple[Any, Any]:
-        """Over an outer dimension of t and z the batch only grows; generators of their own are taken one by one."""
+        """An outer dimension of t and z is merged with the batch; different generators are processed one by one."""
         tensors = [a if d is None else a.movedim(d, 0) for a, d in zip(arguments[:3], in_dims[:3], strict=True)]
         if arguments[7] is not None and in_dims[7] is not None:
-            raise ValueError("exp_action under vmap takes one `norms` for all")
+            raise ValueError("exp_action under vmap needs the same `norms` for all")
         size = info.batch_size
         t, z = (
             x if d is not None else x.expand(size, *x.shape) for x, d in zip(tensors[1:], in_dims[1:3], strict=True)
@@ -163,14 +163,14 @@ def _skew(
     while True:
         rho = torch.tensor(bound, dtype=torch.float64, device=z.device)
         moved, kept = series.chebyshev(generators, t, z, rho, degree or chebyshev_degree(bound, tolerance))
-        # With a true bound no phi is longer than z; with one that is too small they grow without end.
+        # With a correct bound, no phi is longer than z; with one that is too small, they diverge.
         if bool((kept.norm(dim=2) <= 1.2 * z.norm(dim=1) + 1e-30).all()):
             return moved, kept, rho
         bound *= 1.25
 
 
 def chebyshev_degree(rho: float, tolerance: float) -> int:
-    """Smallest K such that the coefficients beyond it are below `tolerance`."""
+    """The smallest K such that all higher coefficients are below `tolerance`."""
     most = math.ceil(rho + 12 * max(rho, 1.0) ** (1 / 3) + 40)
     tail = series.bessel_j(torch.tensor(rho), most).abs().flip(0).cumsum(0).flip(0)
     small = (2 * tail <= tolerance).nonzero()
@@ -181,9 +181,9 @@ def _differentiable_gradient(
     kind: Kind, generators: Tensor, t: Tensor, z: Tensor, kept: Tensor, constant: Tensor, good: Tensor, g: Tensor,
     needs: tuple[bool, ...],
 ) -> tuple[Tensor | None, ...]:  # fmt: skip
-    """The slow path: the same series once more with plain autograd, whose gradient can be differentiated again."""
+    """The slow path: the same series with plain autograd, for second derivatives."""
     with torch.enable_grad():
-        # The gradient runs through views, so that what is saved stays what it is.
+        # The gradient flows through views, so that the saved tensors stay unchanged.
         inputs = [x.view_as(x) for x in (generators, t, z)]
         safe_t, safe_z = torch.where(good, inputs[1], 0), torch.where(good, inputs[2], 0)
         moved = _plain(kind, inputs[0], safe_t, safe_z, kept, constant)
@@ -226,14 +226,14 @@ def _check(
         and t.shape == (z.shape[0], generators.shape[0])
     )
     if not fits:
-        raise ValueError(f"exp_action takes generators (D, M, M), t (B, D) and z (B, M), but got {shapes}")
+        raise ValueError(f"exp_action needs generators (D, M, M), t (B, D) and z (B, M), but got {shapes}")
     for name, x in (("generators", generators), ("t", t), ("z", z)):
         if not x.is_floating_point():
-            raise TypeError(f"exp_action takes floats, but {name} is {x.dtype}; convert it to torch.float32")
+            raise TypeError(f"exp_action needs floats, but {name} is {x.dtype}; convert it to torch.float32")
         if x.device != z.device:
             raise ValueError(f"{name} is on {x.device}, but z is on {z.device}; move one of them")
     if kind not in ("general", "skew"):
-        raise ValueError(f"kind is {kind!r}, but it can be 'general' or 'skew'")
+        raise ValueError(f"kind is {kind!r}, but it must be 'general' or 'skew'")
     if (degree is not None and degree < 1) or (steps is not None and steps < 1):
         raise ValueError(f"degree is {degree} and steps {steps}, but they must be 1 or more")
     if norms is not None and norms.shape != generators.shape[:1]:

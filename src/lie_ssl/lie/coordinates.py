@@ -1,4 +1,4 @@
-"""Inferring the coordinates t of the move between two embeddings."""
+"""Infers the coordinates t of the move between two embeddings."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ Sees = Literal["pair", "source", "delta", "linear"]
 class Coordinates(nn.Module):
     """h: two linear layers with a leaky ReLU between them, from (z, z^g, delta) to t.
 
-    z and z^g are detached, as in the paper. `sees` = "source" leaves z^g out and "delta" both: what the network does
-    not see of the target it cannot hand on as a code of it. `sees` = "linear" has no network: t = delta, so that a move
-    is a move of the group by construction, the same for every object.
+    z and z^g are detached, as in the paper. `sees` = "source" leaves out z^g, and "delta" both, so that t cannot encode
+    the target. `sees` = "linear" has no network: t = delta, so that the group acts in the same way on every object.
     """
 
     def __init__(
@@ -31,7 +30,7 @@ class Coordinates(nn.Module):
     ) -> None:
         super().__init__()
         if sees not in get_args(Sees):
-            raise ValueError(f"sees is {sees!r}, but it can be {', '.join(get_args(Sees))}")
+            raise ValueError(f"sees is {sees!r}, but it must be one of {', '.join(get_args(Sees))}")
         if max_norm is not None and max_norm <= 0:
             raise ValueError(f"max_norm is {max_norm}, but it must be above 0")
         self.sees, self.max_norm, self.n_generators = sees, max_norm, n_generators
@@ -55,6 +54,6 @@ class Coordinates(nn.Module):
 
 
 def bounded(t: Tensor, max_norm: float) -> Tensor:
-    """(B, D) -> the same directions with lengths below `max_norm`; short ones are hardly changed."""
+    """(B, D) -> the same directions with lengths below `max_norm`; short vectors hardly change."""
     # Smooth at zero: x / sqrt(1 + x^2) has slope one there.
     return t / torch.sqrt(1 + (t / max_norm).square().sum(dim=1, keepdim=True))

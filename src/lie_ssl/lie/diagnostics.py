@@ -1,4 +1,4 @@
-"""Is the operator a group action, and does it do anything? Numbers only; figures are drawn elsewhere.
+"""Diagnostics of an operator: whether it is a group action, and whether it moves anything.
 
 Shape letters: B batch, D generators, M embedding.
 """
@@ -13,25 +13,25 @@ from torch import Tensor
 from lie_ssl.lie.algebras import closure_error, commutators
 from lie_ssl.lie.operator import LieOperator
 
-# Below this share of the way from z to z^g an operator does as good as nothing; above this norm it explodes.
+# An operator that moves less than this share of the way from z to z^g has collapsed; above this norm, it explodes.
 STANDS_STILL = 0.02
 EXPLODES = 50.0
 
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """Of one batch of pairs. Errors are relative; on the part of the embeddings that the moves concern."""
+    """Diagnostics of one batch of pairs. Errors are relative, on the dimensions that the moves affect."""
 
-    relative_error: float  # |z^g - moved| / |z^g - z|: 0 perfect, 1 as good as the identity
+    relative_error: float  # |z^g - moved| / |z^g - z|: 0 is perfect, 1 as good as the identity
     movement: float  # |moved - z| / |z^g - z|: 0 for an operator that has collapsed to the identity
     t_norm: float  # mean |t|
     t_delta_correlation: float  # of |t| with |delta|, Pearson
-    composition_error: float  # moved(a + b) against moved(moved(a), b)
-    inverse_error: float  # there and back again
+    composition_error: float  # moved(a + b) compared with moved(moved(a), b)
+    inverse_error: float  # a move and its inverse
     commutator_size: float  # |[L_i, L_j]| relative to |L_i| |L_j|, mean
-    closure_error: float  # share of the commutators outside the span
+    closure_error: float  # share of the commutators outside the span of the generators
     imaginary_share: float  # of the spectrum: 1 for rotations, 0 for pure growth
-    integer_error: float  # distance of the frequencies from whole multiples of the smallest, 0 to 0.5
+    integer_error: float  # distance of the frequencies from integer multiples of the smallest, 0 to 0.5
     spectral_norm: float  # largest |M| = |sum_k t_k L_k| of the batch
     pose_variance: float  # share of the variance of v that lies within pairs rather than between instances
 
@@ -44,7 +44,7 @@ class Diagnostics:
         return self.spectral_norm > EXPLODES or not torch.isfinite(torch.tensor(list(asdict(self).values()))).all()
 
     def warning(self) -> str | None:
-        """One sentence where something is wrong, None otherwise."""
+        """One sentence if something is wrong, None otherwise."""
         if self.exploded:
             return (
                 f"the Lie operator explodes (norm of the move {self.spectral_norm:.3g}): lower the learning rate of "
@@ -60,7 +60,14 @@ class Diagnostics:
 
 @torch.no_grad()
 def diagnose(operator: LieOperator, z: Tensor, z_next: Tensor, delta: Tensor, t: Tensor | None = None) -> Diagnostics:
-    """All diagnostics on a batch of pairs (B, M), (B, M), (B,) or (B, F); t is inferred where it is not given."""
+    """Computes all diagnostics on a batch of pairs.
+
+    Args:
+        operator: The operator.
+        z, z_next: Embeddings (B, M) of both frames.
+        delta: Differences of the poses, (B,) or (B, F).
+        t: Coordinates (B, D); inferred by default.
+    """
     t = operator.infer(z, z_next, delta) if t is None else t
     moved = operator(z, t)
     dims = operator.moved_dims(delta)
@@ -92,7 +99,7 @@ def spectrum(generators: Tensor) -> Tensor:
 
 
 def spectrum_summary(generators: Tensor) -> tuple[float, float]:
-    """How imaginary the eigenvalues are (0 to 1), and how far their frequencies are from whole multiples (0 to 0.5)."""
+    """How imaginary the eigenvalues are (0 to 1), and how far their frequencies are from integer ratios (0 to 0.5)."""
     values = spectrum(generators)
     size = values.abs().sum()
     imaginary = float(values.imag.abs().sum() / size) if size > 0 else 0.0
@@ -106,7 +113,7 @@ def spectrum_summary(generators: Tensor) -> tuple[float, float]:
 
 
 def commutator_size(generators: Tensor) -> float:
-    """Mean of |[L_i, L_j]| / (2 |L_i| |L_j|) in the Frobenius norm; 0 where all generators commute."""
+    """Mean of |[L_i, L_j]| / (2 |L_i| |L_j|) in the Frobenius norm; 0 if all generators commute."""
     brackets = commutators(generators)
     if len(brackets) == 0:
         return 0.0
@@ -116,7 +123,7 @@ def commutator_size(generators: Tensor) -> float:
 
 
 def composition_error(operator: LieOperator, z: Tensor, t: Tensor) -> float:
-    """|exp(a + b) z - exp(b) exp(a) z| relative to the way gone, a and b being the coordinates of neighbouring rows."""
+    """|exp(a + b) z - exp(b) exp(a) z| relative to the distance moved, for coordinates a, b of neighbouring rows."""
     other = t.roll(1, dims=0)
     at_once: Tensor = operator(z, t + other)
     one_by_one: Tensor = operator(operator(z, t), other)
@@ -124,7 +131,7 @@ def composition_error(operator: LieOperator, z: Tensor, t: Tensor) -> float:
 
 
 def move_norm(generators: Tensor, t: Tensor) -> float:
-    """Largest spectral norm of sum_k t_k L_k over the batch; inf where t is not finite."""
+    """Largest spectral norm of sum_k t_k L_k over the batch; inf if t is not finite."""
     if not bool(torch.isfinite(t).all()):
         return float("inf")
     bound = t.abs() @ torch.linalg.matrix_norm(generators, 2)
@@ -133,7 +140,7 @@ def move_norm(generators: Tensor, t: Tensor) -> float:
 
 
 def pose_variance(v: Tensor, v_next: Tensor) -> float:
-    """Share of the variance of the embeddings that two frames of one instance differ by."""
+    """Share of the variance of the embeddings that lies between two frames of one instance."""
     both = torch.stack([v, v_next])  # (2, B, M)
     total = both.flatten(0, 1).var(dim=0, unbiased=False).sum()
     within = (both - both.mean(dim=0)).square().mean(dim=(0, 1)).sum()
@@ -141,7 +148,7 @@ def pose_variance(v: Tensor, v_next: Tensor) -> float:
 
 
 def correlation(a: Tensor, b: Tensor) -> float:
-    """Pearson's; 0 where one of them does not vary."""
+    """Pearson's correlation; 0 if one of them is constant."""
     a, b = a - a.mean(), b - b.mean()
     size = a.norm() * b.norm()
     return float((a @ b) / size) if size > 0 else 0.0

@@ -1,4 +1,4 @@
-"""The objective of the Lie operator, every term on its own.
+"""The loss of the Lie operator.
 
 Shape letters: B batch, N single-pose negatives, D generators, F factors, M embedding.
 """
@@ -23,7 +23,7 @@ from lie_ssl.lie.operator import LieOperator
 class LieTerms(NamedTuple):
     """Unweighted terms, each a mean over the batch; `total` is their weighted sum, without the SSL loss.
 
-    In a distributed run each is this process' share: the average over the processes is the mean over the joined batch.
+    In a distributed run, each is this process's share: the average over processes is the mean over the joined batch.
     """
 
     total: Tensor
@@ -40,52 +40,53 @@ class LossConfig:
     """Weights and settings of :class:`LieLoss`."""
 
     lie: float = 1.0
-    """Weight of the InfoNCE between the moved embedding and the true one."""
+    """Weight of InfoNCE between the moved and the true embedding."""
     euclidean: float = 1.0
     """Weight of the squared distance between them."""
     coordinates: float = 1.0
     """Weight of s(delta) |t|^2."""
     invariant: float = 0.0
-    """Weight of the InfoNCE between the two frames on the part that the group leaves alone."""
+    """Weight of InfoNCE between the two frames on the fixed part of the embedding."""
     temperature: float = 1.0
-    """Of the contrastive terms; 1 is the formula as it stands in the paper."""
+    """Temperature of the contrastive terms; 1 as in the paper's formula."""
     invariant_temperature: float | None = None
-    """Of the InfoNCE on the fixed part; None takes the other one."""
+    """Temperature of InfoNCE on the fixed part; None for the same."""
     batch_norm: bool = True
-    """Batch-norm in the projection heads of these terms."""
+    """Whether the projection heads of these terms have batch normalisation."""
     own_negative: bool = True
     """Whether z is a negative of its own z^g."""
     relative: bool = False
-    """Measure the squared distance against the lengths of the two vectors, seen from the centre of the operator, on the
-    dimensions that a move concerns: |y - x|^2 / (2 |x| |y|), 1 for strangers, 0 for equals. It then cannot be made
-    small by shrinking embeddings. On standardised dimensions it is |y - x|^2 / 2 over their number."""
+    """Divide the squared distance by the lengths of both vectors, measured from the operator's centre, on the
+    dimensions that a move affects: |y - x|^2 / (2 |x| |y|), which is 0 for equal vectors and 1 for unrelated ones.
+    Shrinking the embeddings then does not reduce it. On standardised dimensions it is |y - x|^2 / 2, divided by their
+    number."""
     detach_fixed: bool = False
-    """Keep the gradients of the Lie terms out of the fixed part."""
+    """Whether the Lie terms have no gradient in the fixed part."""
 
     def __post_init__(self) -> None:
         for name in ("lie", "euclidean", "coordinates", "invariant"):
             if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is {getattr(self, name)}, but weights are finite and 0 or more")
+                raise ValueError(f"{name} is {getattr(self, name)}, but weights must be finite and 0 or more")
         for name in ("temperature", "invariant_temperature"):
             if (value := getattr(self, name)) is not None and not 0 < value < math.inf:
-                raise ValueError(f"{name} is {value}, but temperatures are finite and above 0")
+                raise ValueError(f"{name} is {value}, but temperatures must be finite and above 0")
 
 
 class LieLoss(nn.Module):
     """L = lambda_lie L_lie + lambda_euc |z^g - moved|^2 + lambda_t s(delta) |t|^2 (+ lambda_inv L_inv).
 
-    L_lie asks that the moved embedding is nearer to the true one than everything else is: z itself (`own_negative`),
-    the other instances' z, z^g and moved z, and the z of instances seen in one pose only. L_inv, off by default, is a
-    plain InfoNCE between the two frames on the part that the group leaves alone.
+    L_lie requires the moved embedding to be nearer to the true one than to all negatives: z itself (`own_negative`),
+    the other instances' z, z^g and moved z, and the z of instances seen in one pose only. L_inv, off by default, is
+    InfoNCE between the two frames on the part that the group leaves unchanged.
 
     Args:
-        operator: the Lie operator; its inference network gives t.
-        config: the weights and settings; see :class:`LossConfig`.
-        settings: single ones of them, by name: `LieLoss(operator, temperature=0.2)`.
+        operator: The Lie operator; its inference network gives t.
+        config: Weights and settings; see :class:`LossConfig`.
+        settings: Individual settings by name, as in `LieLoss(operator, temperature=0.2)`.
 
-    A centred operator acts about the mean (and spread) of the batch in training, and about the kept one in eval mode.
-    In a distributed run negatives are gathered from all processes, and the heads see the joined batch. The processes
-    may hold different numbers of pairs, but all must call it, and either all or none with `negatives`.
+    A centred operator acts about the mean (and spread) of the batch in training, and about running statistics in eval
+    mode. In a distributed run, negatives are gathered from all processes, and the heads see the joined batch. The
+    processes may hold different numbers of pairs, but all must call it, and either all or none with `negatives`.
     """
 
     Config: ClassVar[type[LossConfig]] = LossConfig
@@ -102,11 +103,17 @@ class LieLoss(nn.Module):
             self.invariant_head = ProjectionHead(operator.fixed, batch_norm=config.batch_norm)
 
     def forward(self, z: Tensor, z_next: Tensor, delta: Tensor, *, negatives: Tensor | None = None) -> LieTerms:
-        """(B, M), (B, M), (B,) or (B, F); negatives (N, M): the z of instances seen in one pose only."""
+        """Computes the terms of a batch.
+
+        Args:
+            z, z_next: Embeddings (B, M) of both frames.
+            delta: Differences of the poses, (B,) or (B, F).
+            negatives: (N, M), the z of instances seen in one pose only.
+        """
         check_embedding("z", z, self.operator.dim)
         if z.shape != z_next.shape or delta.shape[:1] != z.shape[:1]:
             raise ValueError(
-                f"z {tuple(z.shape)} and z_next {tuple(z_next.shape)} must be alike, with one delta "
+                f"z {tuple(z.shape)} and z_next {tuple(z_next.shape)} must have the same shape, with one delta "
                 f"{tuple(delta.shape)} for each"
             )
         check_pairs(self.head, z, z_next, negatives)
@@ -147,7 +154,7 @@ class LieLoss(nn.Module):
     def _affine(
         self, source: Tensor, target: Tensor, active: Tensor, joined: JoinedBatch
     ) -> tuple[Tensor, Tensor] | None:  # fmt: skip
-        """Centre and spread of the joined batch in training, which the operator then follows; else its own."""
+        """Centre and spread: in training, those of the joined batch, which update the operator's; else its own."""
         if not self.operator.training or joined.total == 0:
             return None
         affine = self.operator.affine_of(*(joined.gather(x) for x in (source, target, active.to(source.dtype))))
@@ -197,7 +204,7 @@ def relative_error(x: Tensor, y: Tensor) -> Tensor:
 
 
 def similarity(delta: Tensor) -> Tensor:
-    """s(delta) = 1 / (1 + exp |delta|), between 1/2 for equal frames and 0 for distant ones."""
+    """s(delta) = 1 / (1 + exp |delta|), from 1/2 for equal frames to 0 for distant ones."""
     return torch.sigmoid(-delta.abs())
 
 
@@ -205,10 +212,13 @@ def lie_info_nce(
     z: Tensor, z_next: Tensor, moved: Tensor, negatives: Tensor | None = None, *,
     start: int = 0, size: int | None = None, temperature: float = 1.0, own_negative: bool = True,
 ) -> Tensor:  # fmt: skip
-    """InfoNCE of each true embedding z_next_i with its moved one, on unit vectors (T, P); for rows start to
-    start + size -> (size,).
+    """InfoNCE between each true embedding z_next_i and its moved one, on unit vectors (T, P), for rows start to
+    start + size.
 
     Negatives of row i: z_j, z_next_j and moved_j of all other instances j, z_i itself, and all of `negatives` (N, P).
+
+    Returns:
+        The losses (size,).
     """
     size = len(z) if size is None else size
     anchors = z_next[start : start + size]

@@ -1,4 +1,4 @@
-"""What the exponential is measured against: a plain network that moves embeddings, and is no group.
+"""The baseline of the exponential: a plain network that moves embeddings but is not a group action.
 
 Shape letters: B batch, D coordinates, M dimensions that are moved.
 """
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 class MlpAction(nn.Module):
     """(z, t) -> z + a two-layer network of both, with about as many parameters as D general generators, D M^2.
 
-    It starts at the identity, whatever t is. Nothing makes it compose or invert: that is what an algebra adds.
+    It starts as the identity for every t. Unlike a group action, its moves need not compose or be invertible.
     """
 
     def __init__(self, dim: int, n_coordinates: int) -> None:

@@ -1,4 +1,4 @@
-"""The Lie operator: a learned group that carries the embedding of one frame onto that of another."""
+"""The Lie operator: a learned group that moves the embedding of one frame to that of another."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from lie_ssl.lie.config import Action, OperatorConfig
 from lie_ssl.lie.coordinates import Coordinates, Sees
 from lie_ssl.lie.mlp_action import MlpAction
 
-SMALL = 1e-6  # keeps dimensions that never vary from being divided by nothing
+SMALL = 1e-6  # avoids a division by zero for constant dimensions
 
 
 class LieOperator(nn.Module):
     """A basis of a Lie algebra, a network that infers coordinates in it, and the action of the group.
 
     Args:
-        dim: size of the embeddings, M.
-        n_generators: size of the algebra, D; a sequence gives each of F factors of variation (pose, hue, scale ...) its
-            own set.
-        algebra: "general" (the paper's), "skew", "commuting", "low_rank", "block", or one that you have registered.
-        fixed: how many leading dimensions the group leaves alone: an invariant subspace by construction.
-        sees: what the inference network sees: "pair" (z, z^g, delta), "source" (z, delta) or "delta"; "linear" has no
-            network, t = delta. One for all factors, or one for each.
-        hidden: width of the inference network.
-        max_norm: bound on the length of t for each factor.
-        split_factors: with several factors, give each its own share of the moved dimensions. The groups then commute
+        dim: Size of the embeddings, M.
+        n_generators: Number of generators, D; a sequence gives one number for each of F factors of variation (pose,
+            hue, scale ...).
+        algebra: "general" (the paper's), "skew", "commuting", "low_rank", "block", or a registered algebra of your own.
+        fixed: Number of leading dimensions that the group leaves unchanged, an invariant subspace by construction.
+        sees: Input of the inference network: "pair" (z, z^g, delta), "source" (z, delta) or "delta"; "linear" has no
+            network, and t = delta. One for all factors, or one for each.
+        hidden: Width of the inference network.
+        max_norm: Bound on the length of t for each factor.
+        split_factors: With several factors, give each its own share of the moved dimensions. The groups then commute
             exactly; otherwise all generators act on the same dimensions, in one exponential.
-        frequencies: start the generators of linear factors as plane rotations with these speeds (general, skew and
+        frequencies: Speeds of plane rotations with which the generators of linear factors start (general, skew and
             commuting algebras).
-        centred: let the group act about a centre c, z_moved = c + exp(t.L)(z - c). It is the mean of the moved part,
-            which :class:`LieLoss` keeps up; a common offset of all embeddings has no reason to turn.
-        standardised: let a centred group act on dimensions of equal spread, z_moved = c + S exp(t.L) S^-1 (z - c). One
-            for all shares of the moved dimensions, or one for each.
-        action: "exp", the group; for ablations "identity", which moves nothing, or "mlp", a plain network of z and t in
-            place of the exponential. Neither of these has generators.
-        settings: of the algebra (scale, rank, block_size).
+        centred: Whether the group acts about a centre c, z_moved = c + exp(t.L)(z - c). The centre is the mean of the
+            moved part, updated by :class:`LieLoss`; the group should not rotate an offset that all embeddings share.
+        standardised: Whether a centred group acts on standardised dimensions, z_moved = c + S exp(t.L) S^-1 (z - c).
+            One for all shares of the moved dimensions, or one for each.
+        action: "exp", the group; for ablations "identity", which moves nothing, or "mlp", a plain network of z and t
+            instead of the exponential. These two have no generators.
+        settings: Settings of the algebra (scale, rank, block_size).
 
     Example:
         >>> operator = LieOperator(64, n_generators=4, fixed=32)
@@ -81,11 +81,11 @@ class LieOperator(nn.Module):
             raise ValueError(f"n_generators is {n_generators}, but every factor needs at least one")
         kinds: tuple[Sees, ...] = (sees,) * len(counts) if isinstance(sees, str) else tuple(sees)
         if len(kinds) != len(counts):
-            raise ValueError(f"sees has {len(kinds)} words, but there are {len(counts)} factors")
+            raise ValueError(f"sees has length {len(kinds)}, but the number of factors is {len(counts)}")
         if any(kind == "linear" and count > 1 for kind, count in zip(kinds, counts, strict=True)):
-            raise ValueError("a linear factor has one generator: several would all have the same t")
+            raise ValueError("a linear factor must have one generator; several would all have the same t")
         if action not in get_args(Action):
-            raise ValueError(f"action is {action!r}, but it can be {', '.join(get_args(Action))}")
+            raise ValueError(f"action is {action!r}, but it must be one of {', '.join(get_args(Action))}")
         self.dim, self.fixed, self.counts, self.action, self.centred = dim, fixed, counts, action, centred
         moved = dim - fixed
         if split_factors and moved < len(counts):
@@ -105,9 +105,9 @@ class LieOperator(nn.Module):
         )
         even = (standardised,) * len(self.shares) if isinstance(standardised, bool) else tuple(standardised)
         if len(even) != len(self.shares):
-            raise ValueError(f"standardised has {len(even)} words, but {len(self.shares)} shares of dimensions move")
+            raise ValueError(f"standardised has length {len(even)}, but the number of shares is {len(self.shares)}")
         if any(even) and not centred:
-            raise ValueError("standardised dimensions need a centre: set centred as well")
+            raise ValueError("standardised dimensions need a centre; set centred as well")
         self.standardised = even
         if centred:
             self.register_buffer("centre", torch.zeros(moved))
@@ -116,14 +116,14 @@ class LieOperator(nn.Module):
 
     @property
     def n_generators(self) -> int:
-        """D, over all factors."""
+        """Number of generators D of all factors."""
         return sum(self.counts)
 
     @property
     def generators(self) -> Tensor:
-        """(D, M, M), zero on the fixed part, and everywhere if the action is no exponential."""
+        """(D, M, M), zero on the fixed part, and everywhere if the action is not "exp"."""
         blocks: list[Tensor] = [a.generators for a in self.algebras]  # type: ignore[misc]
-        like = next(chain(self.parameters(), self.buffers()), torch.empty(0))  # a linear identity has neither
+        like = next(chain(self.parameters(), self.buffers()), torch.empty(0))  # a linear identity has no parameters
         out = like.new_zeros(self.n_generators, self.dim, self.dim)
         row, place = 0, self.fixed
         for block in blocks:
@@ -133,13 +133,21 @@ class LieOperator(nn.Module):
         return out
 
     def infer(self, z: Tensor, z_next: Tensor, delta: Tensor) -> Tensor:
-        """(B, M), (B, M), and (B,) or (B, F) -> t, (B, D). Of several factors those that stay have t = 0."""
+        """Infers the coordinates of moves.
+
+        Args:
+            z, z_next: Embeddings (B, M) of both frames.
+            delta: Differences of the poses, (B,) or (B, F).
+
+        Returns:
+            t (B, D), zero for factors that do not change.
+        """
         deltas = self.deltas(delta)
         check_embedding("z", z, self.dim)
         check_embedding("z_next", z_next, self.dim)
         if not len(z) == len(z_next) == len(deltas):
             raise ValueError(
-                f"z has {len(z)} rows, z_next {len(z_next)} and delta {len(deltas)}, but all must be alike"
+                f"z has {len(z)} rows, z_next {len(z_next)} and delta {len(deltas)}, but they must be equal"
             )
         parts = [h(z, z_next, deltas[:, f]) for f, h in enumerate(self.coordinates)]
         if len(parts) > 1:
@@ -147,32 +155,32 @@ class LieOperator(nn.Module):
         return torch.cat(parts, dim=1)
 
     def active(self, delta: Tensor) -> Tensor:
-        """(B,) or (B, F) -> (B, S): which of the S shares of the moved dimensions a move concerns."""
+        """(B,) or (B, F) -> (B, S): which of the S shares of the moved dimensions each move affects."""
         deltas = self.deltas(delta)
         if len(self.shares) == 1:
             return torch.ones(len(deltas), 1, dtype=torch.bool, device=deltas.device)
         return deltas != 0
 
     def moved_dims(self, delta: Tensor) -> Tensor:
-        """(B,) or (B, F) -> the dimensions of the embedding that at least one of these moves concerns."""
+        """(B,) or (B, F) -> the dimensions of the embedding that at least one of these moves affects."""
         concerned = self.active(delta).any(dim=0)
         places = torch.arange(self.fixed, self.dim, device=concerned.device)
         return places[concerned.repeat_interleave(torch.tensor(self.shares, device=concerned.device))]
 
     def deltas(self, delta: Tensor) -> Tensor:
-        """(B,) or (B, F) -> (B, F), checked."""
+        """Validates delta: (B,) or (B, F) -> (B, F)."""
         deltas = delta[:, None] if delta.ndim == 1 else delta
         if deltas.ndim != 2 or deltas.shape[1] != len(self.counts):
             raise ValueError(
-                f"delta has the shape {tuple(delta.shape)}, but there are {len(self.counts)} factors: it must be "
-                f"(B, {len(self.counts)})"
+                f"delta has the shape {tuple(delta.shape)}, but it must be (B, {len(self.counts)}), "
+                "with one column for each factor"
             )
         check_real("delta", delta)
         return deltas
 
     def forward(self, z: Tensor, t: Tensor, affine: tuple[Tensor, Tensor] | None = None) -> Tensor:
-        """(B, M), (B, D) -> exp(sum_k t_k L_k) z, or what stands in for it; a centred operator acts about its centre
-        and spread, or about those given (moved dimensions,)."""
+        """Moves embeddings: (B, M), (B, D) -> exp(sum_k t_k L_k) z, or the action of the ablation. A centred operator
+        uses its own centre and spread, or those given, (moved dimensions,) each."""
         self._check(z, t)
         if self.action == "identity":
             return z
@@ -192,7 +200,7 @@ class LieOperator(nn.Module):
     def _check(self, z: Tensor, t: Tensor) -> None:
         if z.ndim != 2 or z.shape[1] != self.dim or t.shape != (z.shape[0], self.n_generators):
             raise ValueError(
-                f"the operator takes z (B, {self.dim}) and t (B, {self.n_generators}), "
+                f"the operator needs z (B, {self.dim}) and t (B, {self.n_generators}), "
                 f"but got {tuple(z.shape)} and {tuple(t.shape)}"
             )
         check_float("z", z)
@@ -203,14 +211,14 @@ class LieOperator(nn.Module):
         mover = (self.algebras if self.action == "exp" else self.mlps)[0]
         weight = next(mover.parameters())
         check_device("z", z, weight, "the operator")
-        # Algebras that do not convert what they are given do so with half precision only.
+        # Some algebras convert only half precision.
         strict = isinstance(mover, Algebra) and not mover.converts and torch.float64 in (z.dtype, weight.dtype)
         if isinstance(mover, MlpAction) or strict:
             check_weights(weight, {"z": z}, "the operator")
 
     def affine_of(self, z: Tensor, z_next: Tensor, active: Tensor) -> tuple[Tensor, Tensor]:
         """(B, M), (B, M), (B, S) -> centre and spread (moved dimensions,) of both frames, for each share over the pairs
-        that it concerns; of a share without any they are the kept ones."""
+        that affect it; for a share without pairs, the running statistics."""
         weights = active.to(z.dtype)
         vs = [x[:, self.fixed :].split(self.shares, dim=1) for x in (z, z_next)]
         kept = [x.to(z.dtype).split(self.shares) for x in (self.centre, self.spread)]
@@ -223,7 +231,7 @@ class LieOperator(nn.Module):
             centres.append(torch.where(count > 0, mean, centre))
             if even:
                 squares = (first - mean).square() + (second - mean).square()
-                # Every dimension by itself: with a share of the common variance one long one would hide the rest.
+                # Every dimension by itself: with a common variance, one large dimension would hide the others.
                 deviation = ((w[:, None] * squares).sum(dim=0) / count.clamp_min(1) + SMALL).sqrt()
                 spread = torch.where(count > 0, deviation, spread)
             spreads.append(spread)
@@ -231,14 +239,15 @@ class LieOperator(nn.Module):
 
     @torch.no_grad()
     def calibrate(self, z: Tensor, z_next: Tensor, delta: Tensor) -> None:
-        """Sets centre and spread to those of the given pairs; running statistics lag behind training."""
+        """Sets centre and spread to those of the given pairs, as running statistics lag behind training."""
         centre, spread = self.affine_of(z, z_next, self.active(delta))
         self.centre.copy_(centre)
         self.spread.copy_(spread)
 
     @torch.no_grad()
     def update_running_stats(self, centre: Tensor, spread: Tensor) -> None:
-        """Moves the kept centre and spread towards those of a batch: means of all at first, of about fifty later on."""
+        """Updates the running centre and spread with those of a batch: at first their mean over all batches, later over
+        about fifty."""
         self.centre_updates += 1
         for kept, new in ((self.centre, centre), (self.spread, spread)):
             kept += (new - kept) / self.centre_updates.clamp(max=50)
@@ -250,7 +259,16 @@ class LieOperator(nn.Module):
         return moved
 
     def orbit(self, z: Tensor, direction: Tensor, steps: int | Tensor) -> Tensor:
-        """(B, M), (D,) -> exp(s direction . L) z for s from 0 to 1 in `steps` steps, or for the given s; (S, B, M)."""
+        """Moves embeddings along a one-parameter group.
+
+        Args:
+            z: Embeddings (B, M).
+            direction: Coordinates (D,).
+            steps: The number of values of s from 0 to 1, or the values of s themselves, (S,).
+
+        Returns:
+            exp(s direction . L) z, (S, B, M).
+        """
         check_embedding("z", z, self.dim)
         d = self.n_generators
         if direction.shape not in ((d,), (1, d), (len(z), d)):
@@ -269,7 +287,7 @@ class LieOperator(nn.Module):
 
 
 def _shares(moved: int, factors: int) -> list[int]:
-    """Even shares; the first ones take what is left over, two dimensions at a time so that planes stay whole."""
+    """Even shares; the first ones get the remainder, two dimensions at a time, so that planes are not split."""
     base = moved // factors // 2 * 2 or 1
     shares = [base] * factors
     shares[0] += moved - base * factors

@@ -19,7 +19,7 @@ def apply(generators: Tensor, t: Tensor, w: Tensor) -> Tensor:
 
 
 def apply_adjoint(transposed: Tensor, t: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
-    """(M, D M) generators side by side, (B, D), (B, M) -> L_k^T g for each k (B, D, M), and their sum weighted by t."""
+    """(M, D M) concatenated generators, (B, D), (B, M) -> L_k^T g for each k (B, D, M), and their sum weighted by t."""
     products = torch.mm(g, transposed).view(t.shape[0], t.shape[1], -1)
     if t.shape[1] == 1:
         return products, products[:, 0] * t

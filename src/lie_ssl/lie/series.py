@@ -1,11 +1,11 @@
 """The two series behind the exponential action, with their exact adjoints.
 
-Both build vectors w_0, w_1, ... where each is a product of M - mu with the one before (Taylor, in several steps) or a
-three-term recurrence (Chebyshev, for skew M). M = sum_k t_k L_k is never formed: a product is one GEMM with all
-generators and a weighted sum. The adjoint runs the recurrence backwards; the gradient of a generator is one GEMM over
-all pairs (row of the adjoint, row of the series).
+Both build vectors w_0, w_1, ... where each is the product of M - mu with the previous one (Taylor, in several steps) or
+follows from a three-term recurrence (Chebyshev, for skew M). M = sum_k t_k L_k is never formed: a product is one GEMM
+with all generators and a weighted sum. The adjoint runs the recurrence backwards; the gradient of a generator is one
+GEMM over all pairs (row of the adjoint, row of the series).
 
-Shape letters: B batch, D generators, M embedding, K degree, S steps, R = S K remembered products.
+Shape letters: B batch, D generators, M embedding, K degree, S steps, R = S K stored products.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lie_ssl.lie.products import apply, apply_adjoint, side_by_side
 
 
 class Gradients(NamedTuple):
-    """Of the generators (D, M, M), the coordinates (B, D) and the vectors (B, M); None where not asked for."""
+    """Gradients of the generators (D, M, M), the coordinates (B, D) and the vectors (B, M); None if not needed."""
 
     generators: Tensor | None
     t: Tensor | None
@@ -39,11 +39,11 @@ def outer_gradient(rows: Tensor, columns: Tensor, t: Tensor) -> Tensor:
 def taylor(
     generators: Tensor, t: Tensor, z: Tensor, mu: Tensor, steps: int, degree: int | None, tolerance: float
 ) -> tuple[Tensor, Tensor, int]:
-    """exp(M) z, the remembered w_0 .. w_{K-1} of every step (S, K, B, M), and the degree used.
+    """Computes exp(M) z, the stored w_0 .. w_{K-1} of every step (S, K, B, M), and the degree used.
 
-    Without a degree the first step goes on until two terms running are below the tolerance in every row (one can be
-    small by chance where M is not normal), and the other steps use as many. `mu` (B, 1) is the mean of M's diagonal:
-    exp(M) = e^mu exp(M - mu), which keeps the digits where the spectrum lies far to one side.
+    Without a degree, the first step continues until two consecutive terms are below the tolerance in every row (one can
+    be small by chance if M is not normal), and the other steps use the same degree. `mu` (B, 1) is the mean of M's
+    diagonal: exp(M) = e^mu exp(M - mu), which preserves precision if the spectrum is far from zero.
     """
     h = 1.0 / steps
     growth = torch.exp(mu * h)
@@ -57,7 +57,7 @@ def taylor(
             w = (apply(generators, t, w) - mu * w).mul_(h / k)
             total = total + w
             if degree is None and k > 3:
-                # Rows that shrink to almost nothing need no digits of what they have lost.
+                # Rows that shrink to almost zero need not be precise.
                 scale = torch.maximum(total.norm(dim=1), 1e-3 * z.norm(dim=1))
                 small = small + 1 if bool((w.norm(dim=1) <= tolerance * scale).all()) else 0
         degree = k
@@ -77,7 +77,7 @@ def taylor_adjoint(
     transposed = side_by_side(generators)
     rows = torch.empty_like(kept) if needs[0] else None
     dt = torch.zeros_like(t) if needs[1] else None
-    dmu = torch.zeros_like(mu)  # what the shift changes in a series that ends: its last term
+    dmu = torch.zeros_like(mu)  # the effect of the shift on a truncated series: its last term
     for step in reversed(range(steps)):
         g = g * growth
         lam = g
@@ -103,11 +103,11 @@ def taylor_adjoint(
 def bessel_j(rho: Tensor, degree: int) -> Tensor:
     """(degree + 1,) J_0(rho) .. J_degree(rho) for a scalar rho > 0, float64, by Miller's downward recurrence.
 
-    Upward recurrence loses all digits beyond k = rho. Runs on rho's device without looking at its value.
+    Upward recurrence is unstable beyond k = rho. Runs on rho's device without reading its value.
     """
     rho = rho.double()
     start = degree + 30 + (degree + 30) % 2
-    if rho.device.type == "cpu":  # plain numbers are ten times as fast there
+    if rho.device.type == "cpu":  # Python numbers are ten times as fast on the CPU
         return torch.tensor(_miller(float(rho), start)[: degree + 1], dtype=torch.float64)
     following, current = torch.zeros_like(rho), torch.full_like(rho, 1e-280)
     values = [current]
@@ -130,7 +130,7 @@ def _miller(rho: float, start: int) -> list[float]:
 
 
 def chebyshev(generators: Tensor, t: Tensor, z: Tensor, rho: Tensor, degree: int) -> tuple[Tensor, Tensor]:
-    """exp(M) z for skew M with norm at most rho, and the remembered phi_0 .. phi_{K-1}, (K, B, M).
+    """Computes exp(M) z for skew M with norm at most rho, and the stored phi_0 .. phi_{K-1}, (K, B, M).
 
     phi_k is the k-th Chebyshev polynomial of M / (i rho) applied to z, times i^k, which makes it real.
     """

@@ -1,7 +1,7 @@
-"""Random views of a batch of pictures: crop, flip, colours, grey, blur, solarisation.
+"""Random views of a batch of pictures: crop, flip, colour jitter, grey, blur, solarisation.
 
-All numbers come from a `Draws`, so a picture's view depends on its row only. They are drawn and sorted on the host and
-moved to the pictures' device together; every operation then works on all its rows at a time.
+All random numbers come from a `Draws`, so a picture's view depends only on its row. They are drawn on the CPU and moved
+to the pictures' device together; every operation then works on all its rows at once.
 
 Shape letters: B batch, C channels (1 or 3), H height, W width.
 """
@@ -25,91 +25,98 @@ RANGES = ("crop_scale", "crop_ratio", "blur_sigma")
 PROBABILITIES = ("flip", "jitter", "grey", "blur", "solarise")
 COLOURS = ("brightness", "contrast", "saturation", "hue")
 TRIES = 10
-# Values that are worked on at a time on a CPU, so that they stay in its cache.
+# Values processed at a time on a CPU, so that they stay in its cache.
 PIECE = 1 << 19
 
 
 @dataclass(frozen=True)
 class AugmentConfig:
-    """What views are drawn. The defaults are SimCLR's at half its strength of colour, with milder crops."""
+    """Settings of random views. The defaults are SimCLR's with half the colour strength and milder crops."""
 
     crop_scale: tuple[float, float] = (0.2, 1.0)
-    """Range of the crop's share of the area; 1 to 1 is no crop."""
+    """Range of the crop's share of the area; 1 to 1 for no crop."""
     crop_ratio: tuple[float, float] = (3 / 4, 4 / 3)
-    """Range of the crop's width over its height."""
+    """Range of the crop's aspect ratio, width over height."""
     flip: float = 0.5
-    """Probability of a mirror image, left to right."""
+    """Probability of a horizontal flip."""
     jitter: float = 0.8
-    """Probability that the colours are changed: the next four, in an order drawn for each picture."""
+    """Probability of colour jitter: the next four changes, in random order."""
     brightness: float = 0.4
-    """Factors are drawn from 1 - this (0 at least) to 1 + this."""
+    """Strength of brightness jitter; factors are drawn from 1 - strength (at least 0) to 1 + strength."""
     contrast: float = 0.4
-    """As for brightness."""
+    """Strength of contrast jitter, as for brightness."""
     saturation: float = 0.4
-    """As for brightness; pictures of one channel stay as they are."""
+    """Strength of saturation jitter, as for brightness; grey pictures do not change."""
     hue: float = 0.1
-    """Turns are drawn from -this to this, where 1 is the whole circle; at most 0.5. Not for one channel."""
+    """Strength of hue jitter, at most 0.5; shifts are drawn from -strength to strength, where 1 is the whole circle.
+    Grey pictures do not change."""
     grey: float = 0.2
-    """Probability of a grey picture."""
+    """Probability of conversion to grey."""
     blur: float = 0.5
-    """Probability of a Gaussian blur."""
+    """Probability of Gaussian blur."""
     blur_sigma: tuple[float, float] = (0.1, 2.0)
-    """Range of the blur's width, in pixels."""
+    """Range of the blur's standard deviation, in pixels."""
     solarise: float = 0.0
-    """Probability that all that is one half or brighter is inverted."""
+    """Probability of solarisation: values of one half and more are inverted."""
 
     def __post_init__(self) -> None:
         check_numbers(self, "method.augment")
         for name in RANGES:
             value = getattr(self, name)
             if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 2:
-                raise UserError(f"{name} is {value!r}, but a range is two numbers")
+                raise UserError(f"{name} is {value!r}, but it must be two numbers")
             object.__setattr__(self, name, tuple(value))
             low, high = value
             if not (math.isfinite(high) and 0 < low <= high):
-                raise UserError(f"{name} is {low} to {high}, but its ends lie above 0, the lower one first")
+                raise UserError(f"{name} is {low} to {high}, but both must be above 0, the lower one first")
         if self.crop_scale[1] > 1:
-            raise UserError(f"crop_scale goes to {self.crop_scale[1]}, but a crop is at most 1, the whole picture")
+            raise UserError(f"crop_scale goes to {self.crop_scale[1]}, but it must be at most 1, the whole picture")
         for name in PROBABILITIES:
             if not 0 <= getattr(self, name) <= 1:
-                raise UserError(f"{name} is {getattr(self, name)}, but it is a probability, 0 to 1")
+                raise UserError(f"{name} is {getattr(self, name)}, but it must be a probability, 0 to 1")
         for name in COLOURS:
             if not 0 <= getattr(self, name) < math.inf:
-                raise UserError(f"{name} is {getattr(self, name)}, but it is 0 or more")
+                raise UserError(f"{name} is {getattr(self, name)}, but it must be 0 or more")
         if self.hue > 0.5:
-            raise UserError(f"hue is {self.hue}, but it is at most 0.5, half the circle in each direction")
+            raise UserError(f"hue is {self.hue}, but it must be at most 0.5, half the circle in each direction")
 
 
 def simclr(strength: float = 1.0) -> AugmentConfig:
-    """As in SimCLR, appendix A: strength 1 for ImageNet; the paper takes 0.5 and no blur for CIFAR-10."""
+    """As in SimCLR, appendix A: strength 1 for ImageNet; the paper uses 0.5 and no blur for CIFAR-10."""
     s = 0.8 * strength
     return AugmentConfig(crop_scale=(0.08, 1.0), brightness=s, contrast=s, saturation=s, hue=s / 4)
 
 
 def vicreg() -> AugmentConfig:
-    """As in VICReg, appendix C.1: the same for both views."""
+    """As in VICReg, appendix C.1, the same for both views."""
     return AugmentConfig(crop_scale=(0.08, 1.0), saturation=0.2, solarise=0.1)
 
 
 def crop_only() -> AugmentConfig:
-    """As in MAE: crops of a fifth of the area and more, and flips."""
+    """As in MAE: crops of at least a fifth of the area, and flips."""
     return AugmentConfig(jitter=0.0, grey=0.0, blur=0.0)
 
 
 def none() -> AugmentConfig:
-    """The pictures as they are."""
+    """No augmentation."""
     return AugmentConfig(crop_scale=(1.0, 1.0), flip=0.0, jitter=0.0, grey=0.0, blur=0.0)
 
 
 @torch.no_grad()
 def augment(images: Tensor, draws: Draws, config: AugmentConfig) -> Tensor:
-    """(B, C, H, W) float32 in [0, 1] or uint8 -> a view of each, float32, in memory of its own.
+    """Draws a random view of each picture.
 
-    `draws` has a row for each picture. Bytes are divided by 255 on the way, which saves a pass over the batch.
+    Args:
+        images: (B, C, H, W), float32 in [0, 1] or uint8; bytes are divided by 255.
+        draws: Random numbers, with a row for each picture.
+        config: Settings of the views.
+
+    Returns:
+        (B, C, H, W) float32, in new memory.
     """
     if images.ndim != 4 or images.shape[1] not in (1, 3) or images.dtype not in (torch.float32, torch.uint8):
         kind = f"{tuple(images.shape)} {images.dtype}"
-        raise ValueError(f"images are {kind}, but must be (B, 1 or 3, H, W), float32 or uint8")
+        raise ValueError(f"images are {kind}, but they must be (B, 1 or 3, H, W), float32 or uint8")
     if draws.rows != len(images):
         raise ValueError(f"there are {len(images)} pictures, but draws for {draws.rows}")
     plan = draw_plan(draws, config, *images.shape[1:])
@@ -123,7 +130,7 @@ def augment(images: Tensor, draws: Draws, config: AugmentConfig) -> Tensor:
 
 
 class Plan(NamedTuple):
-    """What is done to each picture. On the host."""
+    """The operations on each picture, on the CPU."""
 
     box: Tensor  # (B, 4): top, left, height, width in pixels
     flipped: Tensor  # (B,) bool
@@ -133,11 +140,11 @@ class Plan(NamedTuple):
 
 
 def draw_plan(draws: Draws, config: AugmentConfig, channels: int, height: int, width: int) -> Plan:
-    """Draws for all rows. An operation's numbers do not depend on which other ones are wanted."""
+    """Draws the numbers of all rows. Those of an operation do not depend on the other operations."""
     chosen = {n: draws.uniform(n) < getattr(config, n) for n in PROBABILITIES}
     amounts = torch.tensor([getattr(config, n) for n in COLOURS])
     middles = torch.tensor([1.0, 1.0, 1.0, 0.0])
-    least = torch.maximum(middles - amounts, middles - 1)  # a factor is 0 at least
+    least = torch.maximum(middles - amounts, middles - 1)  # a factor is at least 0
     factors = least + draws.uniform("factors", len(COLOURS)) * (middles + amounts - least)
     in_colour = torch.tensor([True, True, channels == 3, channels == 3])
     order = draws.uniform("order", len(COLOURS)).argsort(dim=1)
@@ -150,10 +157,10 @@ def draw_plan(draws: Draws, config: AugmentConfig, channels: int, height: int, w
 
 
 def draw_boxes(draws: Draws, config: AugmentConfig, height: int, width: int) -> Tensor:
-    """(B, 4): top, left, height, width of crops in whole pixels.
+    """Draws crops (B, 4): top, left, height, width in pixels.
 
-    The usual way: area and logarithm of the ratio are uniform, and what does not fit is drawn again. Where nothing fits
-    after ten tries it is the largest crop in the middle with an allowed ratio.
+    As usual, the area and the logarithm of the aspect ratio are uniform, and boxes that do not fit are drawn again. If
+    none fits after ten tries, it is the largest central crop with an allowed ratio.
     """
     if config.crop_scale == (1.0, 1.0):
         return torch.tensor([0.0, 0.0, height, width]).repeat(draws.rows, 1)
@@ -173,14 +180,14 @@ def draw_boxes(draws: Draws, config: AugmentConfig, height: int, width: int) -> 
 
 
 def between(ends: tuple[float, float], u: Tensor) -> Tensor:
-    """Numbers in [0, 1) spread over a range."""
+    """Maps numbers in [0, 1) to a range."""
     return ends[0] + u * (ends[1] - ends[0])
 
 
 def apply_plan(images: Tensor, plan: Plan, result: Tensor, space: Tensor) -> None:
-    """Carries a plan out: (B, C, H, W) -> result (B, C, H, W). `space` as in `resized_crop`.
+    """Applies a plan: (B, C, H, W) -> result (B, C, H, W). `space` as in `resized_crop`.
 
-    The rows, the numbers and the kernels of the blur move to the pictures' device, in one piece each.
+    The rows, the numbers and the blur kernels are moved to the pictures' device, each in one copy.
     """
     groups = plan.who.T.nonzero()[:, 1].to(images.device).split(plan.who.sum(dim=0).tolist())
     numbers = torch.cat([plan.box, plan.flipped[:, None], plan.factors], dim=1).to(images.device)
@@ -197,7 +204,7 @@ def apply_plan(images: Tensor, plan: Plan, result: Tensor, space: Tensor) -> Non
 
 
 def change_(images: Tensor, rows: Tensor, operation: Callable[..., Tensor], *numbers: Tensor) -> None:
-    """Does an operation to some rows; numbers are (B,)."""
+    """Applies an operation to some rows; numbers are (B,)."""
     if len(rows) == len(images):
         operation(images, *numbers)
     elif len(rows):
@@ -206,10 +213,10 @@ def change_(images: Tensor, rows: Tensor, operation: Callable[..., Tensor], *num
 
 
 def resized_crop(images: Tensor, box: Tensor, flipped: Tensor, result: Tensor, space: Tensor) -> None:
-    """Boxes (B, 4) of the pictures, stretched to result (B, C, H, W) and mirrored where `flipped` (B,) says so.
+    """Resizes boxes (B, 4) of the pictures to result (B, C, H, W), flipped horizontally where `flipped` (B,) is true.
 
-    Bilinear, first the rows and then the columns. A crop is never larger than the picture, so there is nothing to
-    smooth. The whole picture comes out bit for bit. `space` (2, B or more, C, H, W) is overwritten.
+    Bilinear, first rows, then columns. A crop is never larger than the picture, so no antialiasing is needed. A crop of
+    the whole picture is exact. `space` (2, B or more, C, H, W) is overwritten.
     """
     b, c, height, width = images.shape
     top, left, tall, wide = box[:, :, None].unbind(dim=1)  # (B, 1) each
@@ -229,7 +236,7 @@ def resized_crop(images: Tensor, box: Tensor, flipped: Tensor, result: Tensor, s
 
 
 def neighbours(place: Tensor, start: Tensor, length: Tensor, size: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Where the pixels `place` (B or 1, size) of a stretched box come from: two pixels each, and the second's share."""
+    """The two source pixels of each pixel `place` (B or 1, size) of a resized box, and the weight of the second."""
     position = torch.minimum(((place + 0.5) * (length / size) - 0.5).clamp_min(0), length - 1)
     low = position.floor()
     high = torch.minimum(low + 1, length - 1)

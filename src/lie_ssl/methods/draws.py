@@ -1,7 +1,7 @@
 """Random numbers that belong to a sample, not to a process.
 
-Masks and augmentations of row i of the joined batch are the same whether one process works on it or eight, on any
-device, and after a restart: they depend on the seed, the number of the batch, the name of the draw and the row only.
+Masks and augmentations of row i of the joined batch do not depend on the number of processes, the device or restarts,
+but only on the seed, the number of the batch, the name of the draw and the row.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Draws:
-    """The numbers of rows `start` to `start + count` of a joined batch of `total` rows.
+    """The random numbers of rows `start` to `start + count` of a joined batch of `total` rows.
 
     >>> whole = Draws(seed=0, batch=7, total=4)
     >>> half = Draws(seed=0, batch=7, total=4, start=2, count=2)
@@ -31,16 +31,16 @@ class Draws:
     prefix: str = ""
 
     def named(self, prefix: str) -> Draws:
-        """The same rows with other numbers: for a second view, say."""
+        """The same rows with other numbers, for example for a second view."""
         return Draws(self.seed, self.batch, self.total, self.start, self.count, f"{self.prefix}{prefix}/")
 
     @property
     def rows(self) -> int:
-        """How many rows are drawn for."""
+        """Number of rows."""
         return self.total - self.start if self.count is None else self.count
 
     def uniform(self, name: str, *shape: int, device: torch.device | str = "cpu") -> Tensor:
-        """(rows, *shape), uniform in [0, 1), float32. A name gives the same numbers each time."""
+        """(rows, *shape), uniform in [0, 1), float32. A name always gives the same numbers."""
         return torch.rand(self.total, *shape, generator=self._generator(name))[self._own].to(device)
 
     def normal(self, name: str, *shape: int, device: torch.device | str = "cpu") -> Tensor:
@@ -56,6 +56,6 @@ class Draws:
 
 
 def derive_seed(*parts: int | str) -> int:
-    """A seed of 63 bits from any few numbers and words."""
+    """Derives a seed of 63 bits from numbers and strings."""
     text = "\x1f".join(str(p) for p in parts)
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) >> 1

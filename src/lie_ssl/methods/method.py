@@ -1,4 +1,4 @@
-"""What every self-supervised method is: an objective over the views of a batch of frames.
+"""The base class of self-supervised methods: a loss over the views of a batch of frames.
 
 Shape letters: B batch, C channels, H height, W width, M embedding.
 """
@@ -18,26 +18,26 @@ from lie_ssl.methods.encoders import Encoder
 
 @dataclass(frozen=True)
 class MethodConfig:
-    """Settings of a method; each method has a subclass with its own."""
+    """Settings of a method. Each method has a subclass, its `Config`."""
 
     name: str
     """Name in the registry, or `package.module:Class`."""
 
 
 class SSLOutput(NamedTuple):
-    """Of one batch of frames."""
+    """The output of a method for one batch of frames."""
 
     loss: Tensor  # L_ssl, a mean over the batch
     terms: dict[str, Tensor]  # its parts, unweighted, for the log
-    z: Tensor  # (B, M) embedding of the view that the method worked on
+    z: Tensor  # (B, M) embedding of the method's view
 
 
 class Method(nn.Module, ABC):
-    """A self-supervised objective.
+    """A self-supervised method.
 
-    A subclass names its settings as `Config`, keeps its heads as attributes, and gives the loss of each of several
-    batches of frames (the two frames of a pair). It passes all of them through the encoder at once. In a distributed
-    run its losses must be this process' share of that on the joined batch: the average over the processes is the loss.
+    A subclass has its settings as `Config` and its heads as attributes, and computes the loss of each of several
+    batches of frames (the two frames of a pair) in one pass of the encoder. In a distributed run, its losses must be
+    this process's share of those on the joined batch: the average over the processes is the loss.
     """
 
     Config: ClassVar[type[MethodConfig]]
@@ -47,9 +47,9 @@ class Method(nn.Module, ABC):
         self.encoder = encoder
 
     def parts(self) -> dict[str, nn.Module]:
-        """Modules beside the encoder for which a file of pretrained weights may have a part, by the part's name."""
+        """Modules besides the encoder for which a weight file may have a part, by the name of the part."""
         return {}
 
     @abstractmethod
     def forward(self, frames: Sequence[Tensor], draws: Sequence[Draws]) -> list[SSLOutput]:
-        """Batches of frames (B, C, H, W) in [0, 1], and the random numbers of each -> the loss of each."""
+        """Computes the loss of each batch of frames (B, C, H, W) in [0, 1], with its random numbers."""

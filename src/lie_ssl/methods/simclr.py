@@ -1,4 +1,4 @@
-"""SimCLR (Chen et al., 2020): a view finds the other view of its own picture among all views of the batch.
+"""SimCLR (Chen et al., 2020): contrasts the two views of each picture with all other views of the batch.
 
 Shape letters: B batch, M embedding, P projection.
 """
@@ -28,23 +28,23 @@ from lie_ssl.serialization import check_numbers
 
 @dataclass(frozen=True)
 class SimCLRConfig(MethodConfig):
-    """Contrast between the views of a batch."""
+    """Settings of SimCLR."""
 
     name: str = "simclr"
     """Name of the method."""
     projection: int = 128
-    """Size of the space in which views are compared."""
+    """Size of the projections."""
     hidden: int | None = None
-    """Width of the projection head; None takes that of the embedding."""
+    """Width of the projection head; None for the size of the embedding."""
     temperature: float = 0.1
-    """Of the contrast."""
+    """Temperature."""
     augment: AugmentConfig = field(default_factory=simclr)
     """Augmentations of the two views."""
 
     def __post_init__(self) -> None:
         check_numbers(self, "method")
         if self.projection < 1 or (self.hidden is not None and self.hidden < 1):
-            raise UserError(f"projection is {self.projection} and hidden {self.hidden}, but widths are above 0")
+            raise UserError(f"projection is {self.projection} and hidden {self.hidden}, but they must be above 0")
         if not self.temperature > 0:
             raise UserError(f"temperature is {self.temperature}, but it must be above 0")
 
@@ -65,7 +65,7 @@ class SimCLR(Method):
 
     def forward(self, frames: Sequence[Tensor], draws: Sequence[Draws]) -> list[SSLOutput]:
         z, pairs = two_views(self.encoder, self.projector, frames, draws, self.config.augment)
-        with torch.autocast(z[0].device.type, enabled=False):  # a low temperature enlarges what half precision rounds
+        with torch.autocast(z[0].device.type, enabled=False):  # a low temperature amplifies rounding errors
             return [self._output(first, p, p_other) for first, (p, p_other) in zip(z, pairs, strict=True)]
 
     def _output(self, z: Tensor, p: Tensor, p_other: Tensor) -> SSLOutput:
@@ -77,7 +77,7 @@ class SimCLR(Method):
 
 
 def nt_xent(p: Tensor, p_other: Tensor, joined: JoinedBatch, temperature: float) -> Tensor:
-    """(T, P) and (T, P) projections of the joined batch -> (rows,): the normalised, temperature-scaled cross entropy,
-    each row the mean of both directions."""
+    """Normalised temperature-scaled cross entropy: (T, P) and (T, P) projections of the joined batch -> (rows,), the
+    mean of both directions."""
     first, second = functional.normalize(p, dim=1), functional.normalize(p_other, dim=1)
     return frames_info_nce(first, second, start=joined.start, size=joined.rows, temperature=temperature)

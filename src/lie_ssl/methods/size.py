@@ -1,4 +1,4 @@
-"""How large an encoder is: what decides how much memory a run takes, and how many threads are worth it."""
+"""The size of an encoder, which determines the memory of a run and the useful number of threads."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d)
 
 
 class EncoderSize(NamedTuple):
-    """Of one picture in a forward pass, but for the weights."""
+    """The size of an encoder: its weights, and the rest for a forward pass of one picture."""
 
     weights: int
     products: int  # multiplications
-    layers: int  # among which they are shared
-    outputs: int  # numbers that the modules give, which a backward pass needs
+    layers: int  # with multiplications
+    outputs: int  # outputs of all modules, needed by a backward pass
 
     def layer_products(self, pictures: int) -> float:
-        """Multiplications of a mean layer on a batch: the pieces of work that threads could share."""
+        """Multiplications of an average layer on a batch, the work that threads would share."""
         return pictures * self.products / max(1, self.layers)
 
 
 @torch.no_grad()
 def size_of(encoder: Encoder) -> EncoderSize:
-    """Measures an encoder by showing it one empty picture."""
+    """Measures an encoder with one empty picture."""
     device = next(encoder.parameters()).device
     picture = torch.zeros(1, encoder.channels, encoder.image_size, encoder.image_size, device=device)
     training = encoder.training
@@ -40,7 +40,7 @@ def size_of(encoder: Encoder) -> EncoderSize:
     with ExitStack() as stack:
         stack.enter_context(torch.random.fork_rng(devices=[]))
         outputs = stack.enter_context(_counted_outputs(encoder))
-        # The counter does not know the CPU's own attention; the plain one consists of products that it knows.
+        # The counter does not know the CPU's fused attention, but the products of the plain one.
         stack.enter_context(sdpa_kernel(SDPBackend.MATH))
         counter = stack.enter_context(FlopCounterMode(display=False))
         encoder(picture)
@@ -51,9 +51,9 @@ def size_of(encoder: Encoder) -> EncoderSize:
 
 
 def expected_size(config: EncoderConfig, image_size: int, channels: int) -> EncoderSize:
-    """The size of an encoder that is not there yet; it is built without memory for its weights.
+    """The size of the encoder of a config, built without memory for its weights.
 
-    Raises whatever the encoder raises: code of a user's own need not work without memory.
+    Raises whatever the encoder raises: user code may not work without memory.
     """
     with torch.random.fork_rng(devices=[]), torch.device("meta"):
         return size_of(create_encoder(replace(config, weights=None, parts=()), image_size, channels))
@@ -61,7 +61,7 @@ def expected_size(config: EncoderConfig, image_size: int, channels: int) -> Enco
 
 @contextmanager
 def _counted_outputs(encoder: nn.Module) -> Iterator[list[int]]:
-    """Collects how many numbers each innermost module gives."""
+    """Collects the sizes of the outputs of all leaf modules."""
     counts: list[int] = []
 
     def note(module: nn.Module, inputs: Any, output: Any) -> None:

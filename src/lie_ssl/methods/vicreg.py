@@ -1,4 +1,4 @@
-"""VICReg (Bardes, Ponce, LeCun, 2021): two views agree, every dimension varies, no two dimensions say the same.
+"""VICReg (Bardes, Ponce, LeCun, 2021): two views agree, every dimension varies, and dimensions are uncorrelated.
 
 Shape letters: B batch, M embedding, E expanded.
 """
@@ -26,16 +26,16 @@ from lie_ssl.serialization import check_numbers
 
 @dataclass(frozen=True)
 class VICRegConfig(MethodConfig):
-    """Variance, invariance, covariance."""
+    """Settings of VICReg."""
 
     name: str = "vicreg"
     """Name of the method."""
     expander: tuple[int, ...] = (512, 512, 512)
-    """Widths of the expander; 8192 three times in the paper."""
+    """Widths of the expander; three times 8192 in the paper."""
     invariance: float = 25.0
     """Weight of the distance between the two views."""
     variance: float = 25.0
-    """Weight of the hinge on the deviation of every dimension."""
+    """Weight of the hinge loss on the standard deviation of every dimension."""
     covariance: float = 1.0
     """Weight of the squared covariances."""
     augment: AugmentConfig = field(default_factory=vicreg)
@@ -44,10 +44,10 @@ class VICRegConfig(MethodConfig):
     def __post_init__(self) -> None:
         check_numbers(self, "method")
         if not self.expander or min(self.expander) < 1:
-            raise UserError(f"expander is {self.expander}, but it needs at least one width above 0")
+            raise UserError(f"expander is {self.expander}, but it must have at least one width above 0")
         for name in ("invariance", "variance", "covariance"):
             if not getattr(self, name) >= 0:
-                raise UserError(f"{name} is {getattr(self, name)}, but weights are 0 or more")
+                raise UserError(f"{name} is {getattr(self, name)}, but weights must be 0 or more")
 
 
 @method("vicreg", title="VICReg", order=20)
@@ -66,7 +66,7 @@ class VICReg(Method):
 
     def forward(self, frames: Sequence[Tensor], draws: Sequence[Draws]) -> list[SSLOutput]:
         z, pairs = two_views(self.encoder, self.projector, frames, draws, self.config.augment)
-        with torch.autocast(z[0].device.type, enabled=False):  # covariances in half precision are noise
+        with torch.autocast(z[0].device.type, enabled=False):  # half precision is too inaccurate for covariances
             return [self._output(first, e, e_other) for first, (e, e_other) in zip(z, pairs, strict=True)]
 
     def _output(self, z: Tensor, e: Tensor, e_other: Tensor) -> SSLOutput:
@@ -83,7 +83,7 @@ class VICReg(Method):
 
 
 def expander(dim: int, widths: Sequence[int]) -> nn.Sequential:
-    """Linear layers with batch-norm and ReLU between them, the last one without either."""
+    """Linear layers with batch-norm and ReLU in between."""
     layers: list[nn.Module] = []
     for width in widths[:-1]:
         layers += [nn.Linear(dim, width), nn.BatchNorm1d(width), nn.ReLU()]
@@ -92,13 +92,13 @@ def expander(dim: int, widths: Sequence[int]) -> nn.Sequential:
 
 
 def variance_hinge(e: Tensor, target: float = 1.0) -> Tensor:
-    """(B, E) -> how far the deviations of the dimensions fall short of the target, mean over the dimensions."""
+    """(B, E) -> by how much the standard deviations fall short of the target, averaged over the dimensions."""
     deviation = (e.var(dim=0) + 1e-4).sqrt()
     return (target - deviation).clamp_min(0).mean()
 
 
 def off_diagonal(e: Tensor) -> Tensor:
-    """(B, E) -> sum of the squared covariances of different dimensions, over E."""
+    """(B, E) -> the sum of squared covariances of different dimensions, divided by E."""
     centred = e - e.mean(dim=0)
     covariance = centred.T @ centred / (len(e) - 1)
     return (covariance.square().sum() - covariance.diagonal().square().sum()) / e.shape[1]

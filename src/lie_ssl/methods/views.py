@@ -18,8 +18,11 @@ def two_views(
     draws: Sequence[Draws],
     config: AugmentConfig,
 ) -> tuple[list[Tensor], list[tuple[Tensor, Tensor]]]:
-    """Batches of frames (B, C, H, W) -> for each the embedding of its first view (B, M), and the head's output for
-    both views. One pass, so that batch-norm sees all views together."""
+    """Embeds two views of each batch of frames (B, C, H, W), in one pass, so that batch-norm sees all views together.
+
+    Returns:
+        For each batch, the embedding of its first view (B, M), and the head's outputs for both views.
+    """
     views = [augment(x, d.named(name), config) for x, d in zip(frames, draws, strict=True) for name in ("one", "two")]
     sizes = [len(v) for v in views]
     z = encoder(torch.cat(views))

@@ -1,6 +1,6 @@
-"""Pretrained weights into an encoder, key by key, with a report; nothing is left out in silence.
+"""Loads pretrained weights into an encoder, key by key, with a report; nothing is left out silently.
 
-Everything is compared before anything is changed, so a file that does not fit leaves the model as it was.
+Everything is compared before anything is changed, so a file that does not fit leaves the model unchanged.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
 
 PACKAGE = "package:"
 WRAPPERS = ("model", "state_dict")
-CLIP_NOTE = "OpenAI's own CLIP weights need QuickGELU: take a model with clip_quickgelu in its name for them"
-MEND = "if you trust it, load it once with the code it comes from and save its state_dict() alone"
-SHOWN = 3  # keys that a message names
+CLIP_NOTE = "OpenAI's CLIP weights need QuickGELU: use a model with clip_quickgelu in its name"
+MEND = "if you trust it, load it with the code that it comes from and save only its state_dict()"
+SHOWN = 3  # keys listed in a message
 
 
 @dataclass(frozen=True)
 class WeightFile:
-    """A file that was read and translated, but not loaded."""
+    """A weight file that was read and translated, but not loaded."""
 
     path: Path
     layout: str
     parts: Parts
-    normalisation: Normalisation | None  # None: the model's own
+    normalisation: Normalisation | None  # None for the model's own
     pool: str
 
 
 @dataclass(frozen=True)
 class PartReport:
-    """How the weights of one part fitted. Keys are the model's, without the name of the part."""
+    """How the weights of one part fit. Keys are the model's, without the name of the part."""
 
     matched: tuple[str, ...] = ()
-    resampled: tuple[str, ...] = ()  # positions brought to another grid
+    resampled: tuple[str, ...] = ()  # position embeddings resampled to another grid
     missing: tuple[str, ...] = ()
     unexpected: tuple[str, ...] = ()
     mismatched: tuple[tuple[str, tuple[int, ...], tuple[int, ...]], ...] = ()  # key, shape in file, shape in model
@@ -54,12 +54,12 @@ class PartReport:
 
 @dataclass(frozen=True)
 class WeightReport:
-    """What became of every weight of a file."""
+    """What happened to every weight of a file."""
 
     source: str
     layout: str
     parts: Mapping[str, PartReport]
-    left_out: Mapping[str, int]  # parts that nobody asked for, and their number of keys
+    left_out: Mapping[str, int]  # parts that were not requested, and their number of keys
     note: str = ""
 
     def __str__(self) -> str:
@@ -84,15 +84,19 @@ def load_weights(
     allow: Sequence[str] = (),
     parts: Mapping[str, nn.Module] | None = None,
 ) -> WeightReport:
-    """Loads a file into the encoder and into the modules that are given for other parts of it.
+    """Loads a weight file into an encoder, and other parts of it into the given modules.
 
     Args:
-        path: a .safetensors or PyTorch file, or "package:NAME".
-        layout: whose key names it has; "auto" finds out.
-        allow: prefixes of keys that may be missing, unexpected or of another shape; for other parts than the encoder
-            they begin with the name of the part ("decoder.pos_embed"). Positions of another grid are resampled if
-            they are allowed.
-        parts: modules for the file's `decoder`, `projector`, `head` or others; what is not asked for is left out.
+        encoder: The encoder to change.
+        path: A .safetensors or PyTorch file, or "package:NAME".
+        layout: Naming scheme of the keys; "auto" detects it.
+        allow: Prefixes of keys that may be missing, unexpected or of another shape. For other parts than the encoder,
+            they begin with the name of the part ("decoder.pos_embed"). Position embeddings of another grid are
+            resampled if they are allowed.
+        parts: Modules for the file's `decoder`, `projector`, `head` or others; other parts are left out.
+
+    Returns:
+        A report on all weights of the file.
     """
     return apply_weights(encoder, read_weights(weight_path(path), layout), allow=allow, parts=parts)
 
@@ -108,17 +112,17 @@ def weight_path(weights: str | Path) -> Path:
 
 
 def read_weights(path: Path, layout: str = AUTO) -> WeightFile:
-    """Reads a file to memory and translates its keys."""
+    """Reads a file and translates its keys."""
     if layout not in (AUTO, *LAYOUTS):
-        raise UserError(f"layout is {layout!r}, but it can be {', '.join((AUTO, *LAYOUTS))}")
+        raise UserError(f"layout is {layout!r}, but it must be one of {', '.join((AUTO, *LAYOUTS))}")
     if not path.is_file():
-        raise UserError(f"there is no weight file {path}")
+        raise UserError(f"there is no weight file {path}; check the path")
     content, stated = _read_safetensors(path) if path.suffix == ".safetensors" else (_read_pickle(path), None)
     wrapper = next((name for name in WRAPPERS if isinstance(content.get(name), Mapping)), "")
     inner = content[wrapper] if wrapper else content
     state = {str(key): value for key, value in inner.items() if isinstance(value, Tensor)}
     if not state:
-        raise UserError(f"{path} holds no weights; give a state dict, plain or under {' or '.join(WRAPPERS)}")
+        raise UserError(f"{path} has no weights; give a state dict, plain or under {' or '.join(WRAPPERS)}")
     if layout == AUTO:
         found = (name for name, known in LAYOUTS.items() if known.recognises(set(state), wrapper))
         layout = LIE_SSL if stated else next(found)
@@ -130,7 +134,7 @@ def read_weights(path: Path, layout: str = AUTO) -> WeightFile:
 
 
 def _stated(values: Any, path: Path) -> dict[str, Any]:
-    """Normalisation and pooling from the metadata of a file that :func:`save_weights` wrote."""
+    """Normalisation and pooling from the metadata of a file of :func:`save_weights`."""
     try:
         mean, std = (tuple(float(value) for value in values[name]) for name in ("mean", "std"))
         pool = values["pool"]
@@ -143,7 +147,7 @@ def _stated(values: Any, path: Path) -> dict[str, Any]:
 
 
 def save_weights(encoder: Encoder, path: str | Path) -> None:
-    """Writes the encoder's body as .safetensors, with what else `create_encoder` must know to give the same output."""
+    """Writes the encoder's body as .safetensors, with the settings that `create_encoder` needs for the same output."""
     from safetensors.torch import save_file
 
     stated = {"mean": encoder.mean.flatten().tolist(), "std": encoder.std.flatten().tolist(), "pool": encoder.pool}
@@ -154,7 +158,7 @@ def save_weights(encoder: Encoder, path: str | Path) -> None:
 def apply_weights(
     encoder: Encoder, file: WeightFile, *, allow: Sequence[str] = (), parts: Mapping[str, nn.Module] | None = None
 ) -> WeightReport:
-    """Loads what was read; see `load_weights`."""
+    """Loads weights that were read; see `load_weights`."""
     targets = {"encoder": encoder.body, **(parts or {})}
     given = _head_apart(file.parts, encoder.body)
     if absent := [name for name in targets if name not in given and not _covered(f"{name}.", allow)]:
@@ -172,12 +176,12 @@ def apply_weights(
     left_out = {name: len(state) for name, state in given.items() if name not in targets}
     quick = any(type(module).__name__ == "QuickGELU" for module in encoder.body.modules())
     note = CLIP_NOTE if file.layout.startswith("clip_") and not quick else ""
-    # The name alone: reports go into cards, which are passed on, and folders are nobody else's business.
+    # Only the file's name: reports go into cards, which are shared, and should not reveal folders.
     return WeightReport(file.path.name, file.layout, reports, left_out, note)
 
 
 def full_report(encoder: Encoder, source: str) -> WeightReport:
-    """The report of weights that timm has loaded itself."""
+    """The report for weights that timm loaded itself."""
     return WeightReport(source, "timm", {"encoder": PartReport(matched=tuple(encoder.body.state_dict()))}, {})
 
 
@@ -190,18 +194,18 @@ def _read_safetensors(path: Path) -> tuple[dict[str, Any], dict[str, Any] | None
             stated = parse_json((file.metadata() or {}).get(LIE_SSL, "null"))
             return {name: file.get_tensor(name) for name in names}, stated
     except (SafetensorError, ValueError) as error:
-        raise UserError(f"{path} is no readable safetensors file: {error}") from error
+        raise UserError(f"{path} is not a readable safetensors file: {error}") from error
 
 
 def _read_pickle(path: Path) -> dict[str, Any]:
     content = read_torch(path, MEND)
     if not isinstance(content, dict):
-        raise UserError(f"{path} holds a {type(content).__name__}, but a weight file holds a dict of tensors")
+        raise UserError(f"{path} holds a {type(content).__name__}, but a weight file must hold a dict of tensors")
     return content
 
 
 def _head_apart(parts: Parts, body: nn.Module) -> Parts:
-    """Moves the classifier out of the encoder: only the model knows its name, and encoders are built without it."""
+    """Moves the classifier out of the encoder's weights, as encoders are built without it; the model has its name."""
     names = (getattr(body, "pretrained_cfg", None) or {}).get("classifier") or ()
     prefixes = tuple(f"{name}." for name in ((names,) if isinstance(names, str) else names))
     own = body.state_dict()
@@ -219,14 +223,14 @@ def _check_padding(body: nn.Module, file: WeightFile) -> None:
 
     if not isinstance(getattr(body, "conv_stem", None), Conv2dSame):
         raise UserError(
-            f"{file.path} was trained with TensorFlow's padding; take the encoder tf_efficientnet_lite0, 1 or 2"
+            f"{file.path} was trained with TensorFlow's padding; use the encoder tf_efficientnet_lite0, 1 or 2"
         )
 
 
 def _compare(
     given: Mapping[str, Tensor], own: dict[str, Tensor], prefix: str, allow: Sequence[str], grid: tuple[int, int] | None
 ) -> tuple[PartReport, dict[str, Tensor]]:
-    """What fits, and the complete new state of the module."""
+    """Compares keys and shapes; returns a report and the complete new state of the module."""
     state, matched, resampled, mismatched = dict(own), [], [], []
     for key in given.keys() & own.keys():
         value = given[key]
@@ -239,7 +243,7 @@ def _compare(
             mismatched.append((key, tuple(value.shape), tuple(own[key].shape)))
             continue
         state[key] = value
-    # Batch norms of old files do not count their batches; nothing that is computed here needs the count.
+    # Batch norms in old files do not count their batches; the count is not used here.
     missing = [key for key in own if key not in given and not key.endswith("num_batches_tracked")]
     unexpected = [key for key in given if key not in own]
     report = PartReport(
@@ -253,7 +257,7 @@ def _compare(
 
 
 def _resizable(value: Tensor, own: Tensor, grid: tuple[int, int]) -> bool:
-    """Whether positions (1, tokens, M) differ only in the size of a square grid, and have the same leading tokens."""
+    """Whether position embeddings (1, tokens, M) differ only in the size of a square grid, with equal prefix tokens."""
     leading = own.shape[1] - grid[0] * grid[1]
     patches = value.shape[1] - leading if value.ndim == own.ndim == 3 else -1
     return patches > 0 and math.isqrt(patches) ** 2 == patches and value.shape[2] == own.shape[2]
@@ -281,7 +285,7 @@ def _refuse_misfits(report: PartReport, prefix: str, allow: Sequence[str], file:
             complaints.append(f"{len(wrong)} keys are {what} ({_some([text for _, text in wrong])})")
     if complaints:
         raise UserError(
-            f"{file.path} (layout {file.layout}) does not fit the model: {'; '.join(complaints)}; take the model that "
+            f"{file.path} (layout {file.layout}) does not fit the model: {'; '.join(complaints)}; use the model that "
             f"it was made for, or allow them by prefix, such as --encoder.allow {first}"
         )
 

@@ -1,4 +1,4 @@
-"""What is learned from pairs of frames: one file for each objective, which registers itself."""
+"""Objectives, learned from pairs of frames; each has its own file, which registers it."""
 
 from lie_ssl.objectives.base import Mover, ObjectiveConfig, PairObjective, Pairs, Terms
 from lie_ssl.objectives.pair_model import PairModel, PairOutput

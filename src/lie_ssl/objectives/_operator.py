@@ -1,4 +1,4 @@
-"""What the objectives with a Lie operator share: Lie, Lie off and the paper's literal reading."""
+"""The common part of the objectives with a Lie operator: Lie, Lie off and literal."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ LIE_TERMS = ("lie", "euclidean", "coordinates")
 
 @dataclass(frozen=True)
 class OperatorObjectiveConfig(ObjectiveConfig):
-    """Settings of the contrast and of the operator. A subclass adds weights of the operator's terms, where it has any:
-    fields with the names of :class:`lie_ssl.lie.LossConfig`."""
+    """Settings of the contrast and of the operator. A subclass may add weights of the operator's terms, as fields with
+    the names of :class:`lie_ssl.lie.LossConfig`."""
 
     invariant: float = 1.0
-    """Weight of the InfoNCE between the two frames on the part that the group leaves alone."""
+    """Weight of InfoNCE between the two frames on the fixed part of the embedding."""
     temperature: float = 0.2
-    """Of the contrastive terms; 1 is the formula as it stands in the paper."""
+    """Temperature of the contrastive terms; 1 as in the paper's formula."""
     invariant_temperature: float | None = None
-    """Of the InfoNCE on the fixed part; None takes the other one."""
+    """Temperature of InfoNCE on the fixed part; None for the same."""
     batch_norm: bool = True
-    """Batch-norm in the projection heads of these terms."""
+    """Whether the projection heads of these terms have batch normalisation."""
     own_negative: bool = True
     """Whether z is a negative of its own z^g."""
     relative: bool = True
-    """Measure the squared distance against the lengths of the two vectors, seen from the centre."""
+    """Divide the squared distance by the lengths of both vectors, measured from the centre."""
     by_kind: bool = True
-    """Count every kind of pose (2d, 3d) as a factor of its own, with generators of its own."""
+    """Whether every kind of pose (2d, 3d) is a separate factor with its own generators."""
     detach_fixed: bool = True
-    """Keep the gradients of the Lie terms out of the fixed part."""
+    """Whether the Lie terms have no gradient in the fixed part."""
     operator: OperatorConfig = field(default_factory=OperatorConfig)
     """The Lie operator."""
 

@@ -1,4 +1,4 @@
-"""The method alone: nothing is learned from pairs."""
+"""Alone: the self-supervised method without learning from pairs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lie_ssl.objectives.registry import objective
 
 @dataclass(frozen=True)
 class AloneConfig(ObjectiveConfig):
-    """The self-supervised method without anything beside it."""
+    """Settings of the self-supervised method alone."""
 
     name: str = "alone"
     """Name of the objective."""
@@ -20,12 +20,12 @@ class AloneConfig(ObjectiveConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.ssl == 0:
-            raise UserError("objective.ssl is 0, so there is nothing to learn; set it above 0")
+            raise UserError("objective.ssl is 0, so nothing would be learned; set it above 0")
 
 
 @objective("alone", title="", order=10, colour="#999999", marker="o")
 class Alone(PairObjective):
-    """L = w_ssl (L_ssl(x) + L_ssl(x')): both frames of a pair count as pictures of their own."""
+    """L = w_ssl (L_ssl(x) + L_ssl(x')): both frames of a pair are separate pictures."""
 
     Config: ClassVar[type[ObjectiveConfig]] = AloneConfig
     needs_pairs = False

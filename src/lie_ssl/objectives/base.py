@@ -1,4 +1,4 @@
-"""What every objective is: a loss over the embeddings of pairs of frames, with settings of its own.
+"""The base class of objectives: a loss over the embeddings of pairs of frames, with its settings.
 
 Shape letters: B pairs, N frames of instances seen in one pose only, F factors of variation, D coordinates, M embedding.
 """
@@ -20,24 +20,24 @@ View = Literal["clean", "ssl"]
 
 
 class Pairs(NamedTuple):
-    """Embeddings of a batch of pairs, and how far each pair moves."""
+    """Embeddings of a batch of pairs, and the differences of their poses."""
 
     z: Tensor  # (B, M) of the first frames
     z_next: Tensor  # (B, M) of the second frames
-    delta: Tensor  # (B, F) difference of the two poses, one column a factor
+    delta: Tensor  # (B, F) differences of the two poses, one column per factor
     negatives: Tensor | None = None  # (N, M) of instances seen in one pose only
 
 
 class Terms(NamedTuple):
-    """What an objective makes of a batch of pairs."""
+    """The terms of an objective on a batch of pairs."""
 
     total: Tensor  # the weighted sum, without the self-supervised loss
     terms: dict[str, Tensor]  # its parts, unweighted, for the log
-    t: Tensor | None = None  # (B, D) coordinates of the moves, where there are any
+    t: Tensor | None = None  # (B, D) coordinates of the moves, if there are any
 
 
 class Mover(Protocol):
-    """What can move embeddings. :class:`lie_ssl.LieOperator` is one."""
+    """The interface of modules that move embeddings, such as :class:`lie_ssl.LieOperator`."""
 
     def infer(self, z: Tensor, z_next: Tensor, delta: Tensor) -> Tensor:
         """(B, M), (B, M), (B, F) -> the coordinates t of the move from z to z_next, (B, D)."""
@@ -46,45 +46,45 @@ class Mover(Protocol):
         """(B, M), (B, D) -> the moved embeddings, (B, M)."""
 
     def moved_dims(self, delta: Tensor) -> Tensor:
-        """(B, F) -> the dimensions of the embedding that at least one of these moves concerns."""
+        """(B, F) -> the dimensions of the embedding that at least one of these moves affects."""
 
 
 @dataclass(frozen=True)
 class ObjectiveConfig:
-    """Settings of an objective; each objective has a subclass with its own, as `Config`."""
+    """Settings of an objective. Each objective has a subclass, its `Config`."""
 
     name: str
     """Name in the registry, or `package.module:Class`."""
     ssl: float = 1.0
     """Weight of the self-supervised loss of both frames."""
     view: View = "clean"
-    """Which embedding the pairs are compared by: of the plain frame, or of the view that the method has worked on."""
+    """Whether pairs are compared by embeddings of the plain frames (clean) or of the method's views (ssl)."""
     singles: bool = True
-    """Whether instances seen in one pose only are negatives too."""
+    """Whether instances seen in one pose only are also negatives."""
 
     def __post_init__(self) -> None:
         check_numbers(self, "objective")
         self.check_weights("ssl")
         if self.view not in get_args(View):
-            raise UserError(f"objective.view is {self.view!r}, but it can be {', '.join(get_args(View))}")
+            raise UserError(f"objective.view is {self.view!r}, but it must be one of {', '.join(get_args(View))}")
 
     def check_weights(self, *names: str) -> None:
-        """Refuses weights below 0."""
+        """Rejects negative weights."""
         for name in names:
             if not getattr(self, name) >= 0:
-                raise UserError(f"objective.{name} is {getattr(self, name)}, but weights are 0 or more")
+                raise UserError(f"objective.{name} is {getattr(self, name)}, but weights must be 0 or more")
 
     def kinds(self, pose_kinds: Sequence[str]) -> tuple[str, ...]:
-        """The kinds of pose (2d, 3d ...) that count as factors of their own; none by default."""
+        """The kinds of pose (2d, 3d ...) that are separate factors; none by default."""
         return ()
 
     @property
     def separates(self) -> bool:
-        """Whether anything keeps embeddings apart. Without it all of them could become the same."""
+        """Whether a term keeps embeddings apart; without one, they could all become equal."""
         return self.ssl > 0
 
     def build(self, dim: int, factors: Sequence[str] = ("pose",)) -> PairObjective:
-        """The objective for embeddings of `dim` numbers of frames that vary in the given factors."""
+        """Builds the objective for embeddings of size `dim` and the given factors of variation."""
         from lie_ssl.objectives.registry import objective_type
 
         return objective_type(self.name)(self, dim, factors)
@@ -93,16 +93,16 @@ class ObjectiveConfig:
 class PairObjective(nn.Module, ABC):
     """A loss over pairs of frames.
 
-    A subclass names its settings as `Config`, registers itself with :func:`lie_ssl.objectives.objective`, and gives its
-    terms for the embeddings of a batch. In a distributed run they must be this process' share of those on the joined
-    batch: the average over the processes is the loss (see :mod:`lie_ssl.contrast.gather`).
+    A subclass has its settings as `Config`, registers itself with :func:`lie_ssl.objectives.objective`, and computes
+    its terms from the embeddings of a batch. In a distributed run, these must be this process's share of those on the
+    joined batch: the average over the processes is the loss (see :mod:`lie_ssl.contrast.gather`).
     """
 
     Config: ClassVar[type[ObjectiveConfig]]
     needs_pairs: ClassVar[bool] = True
-    """Whether the second frames are embedded at all."""
+    """Whether the second frames are embedded."""
     has_mover: ClassVar[bool] = False
-    """Whether it has something that moves embeddings."""
+    """Whether it has a module that moves embeddings."""
 
     def __init__(self, config: ObjectiveConfig, dim: int, factors: Sequence[str]) -> None:
         super().__init__()
@@ -110,17 +110,17 @@ class PairObjective(nn.Module, ABC):
 
     @property
     def mover(self) -> Mover | None:
-        """What moves embeddings; None for invariant objectives."""
+        """The module that moves embeddings; None for invariant objectives."""
         return None
 
     @abstractmethod
     def forward(self, pairs: Pairs) -> Terms:
-        """The terms of a batch of pairs."""
+        """Computes the terms of a batch of pairs."""
 
 
 @contextmanager
 def as_user_errors(prefix: str) -> Iterator[None]:
-    """Turns the ValueError of a component into one sentence for the user."""
+    """Turns the ValueError of a component into a UserError."""
     try:
         yield
     except (ValueError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""Frames: the honest control, an InfoNCE between the two frames of a pair that is told nothing about the move."""
+"""Frames: the control, InfoNCE between the two frames of a pair, without the difference of their poses."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from lie_ssl.objectives.registry import objective
 
 @dataclass(frozen=True)
 class FramesConfig(ObjectiveConfig):
-    """InfoNCE between the two frames of a pair."""
+    """Settings of InfoNCE between the two frames of a pair."""
 
     name: str = "frames"
     """Name of the objective."""
     frames: float = 1.0
-    """Weight of the InfoNCE between the two frames."""
+    """Weight of InfoNCE between the two frames."""
     temperature: float = 0.2
-    """Of the InfoNCE."""
+    """Temperature of InfoNCE."""
     batch_norm: bool = True
-    """Batch-norm in the projection head."""
+    """Whether the projection head has batch normalisation."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.check_weights("frames")
         if self.frames == 0:
-            raise UserError("objective.frames is 0, so nothing is learned from pairs; set it above 0 or take alone")
+            raise UserError("objective.frames is 0, so pairs would have no effect; set it above 0 or use alone")
         if not self.temperature > 0:
-            raise UserError(f"objective.temperature is {self.temperature}, but temperatures are above 0")
+            raise UserError(f"objective.temperature is {self.temperature}, but it must be above 0")
 
     @property
     def separates(self) -> bool:
@@ -42,9 +42,10 @@ class FramesConfig(ObjectiveConfig):
     "frames", title="Frames", order=20, colour="#56B4E9", marker="s", note="the same pairs, no operator"
 )  # fmt: skip
 class Frames(PairObjective):
-    """Pulls the two frames of an instance together and all other frames away, on the whole embedding.
+    """Pulls the two frames of an instance together and pushes all other frames away, on the whole embedding.
 
-    Its projection head, negatives and tuning are those of Lie, so that a difference between both is the operator's.
+    Its projection head, negatives and tuning are those of Lie, so any difference between the two is due to the
+    operator.
     """
 
     Config: ClassVar[type[ObjectiveConfig]] = FramesConfig

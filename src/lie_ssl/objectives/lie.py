@@ -1,4 +1,4 @@
-"""Lie: one part of the embedding is the same in every pose, the other is moved by a Lie group.
+"""Lie: one part of the embedding is invariant to the pose, the other is moved by a Lie group.
 
 After Ibrahim, Bouchacourt, Morcos: Robust Self-Supervised Learning with Lie Groups (2022), arXiv 2210.13356.
 """
@@ -16,7 +16,7 @@ from lie_ssl.objectives.registry import objective
 
 
 def plane_rotations() -> OperatorConfig:
-    """Rotations of planes at whole speeds, about the centre of three eighths of the embedding; t is the move."""
+    """Rotations of planes at integer speeds, about the centre, on three eighths of the embedding; t is the move."""
     return OperatorConfig(
         generators=(1,), algebra="commuting", sees=("linear",), frequencies=(1.0, 2.0, 3.0, 4.0), centred=True,
         standardised=("2d",), split_factors=True, fixed=5 / 8,
@@ -25,12 +25,12 @@ def plane_rotations() -> OperatorConfig:
 
 @dataclass(frozen=True)
 class LieConfig(OperatorObjectiveConfig):
-    """The Lie operator beside an invariant part."""
+    """Settings of the Lie operator and the invariant part."""
 
     name: str = "lie"
     """Name of the objective."""
     lie: float = 0.0
-    """Weight of the InfoNCE between the moved embedding and the true one."""
+    """Weight of InfoNCE between the moved and the true embedding."""
     euclidean: float = 3.0
     """Weight of the squared distance between them."""
     coordinates: float = 0.0
@@ -42,13 +42,13 @@ class LieConfig(OperatorObjectiveConfig):
         super().__post_init__()
         self.check_weights(*LIE_TERMS, "invariant")
         if self.operator.fixed == 0:
-            raise UserError("lie leaves a part of the embedding alone; set objective.operator.fixed, or take literal")
+            raise UserError("lie needs a fixed part of the embedding; set objective.operator.fixed, or use literal")
         if max(getattr(self, name) for name in LIE_TERMS) == 0:
-            raise UserError("lie has no weight of the operator above 0; set objective.euclidean, or take lie_off")
+            raise UserError("all weights of the operator are 0; set objective.euclidean, or use lie_off")
 
 
 @objective("lie", title="Lie", told="move", order=40, colour="#0072B2", marker="D")
 class Lie(OperatorObjective):
-    """z = (u, v): u is pulled together by an InfoNCE, v is moved: exp(t . L) v must reach the other frame's v."""
+    """z = (u, v): InfoNCE makes u invariant; exp(t . L) v must reach the other frame's v."""
 
     Config: ClassVar[type[ObjectiveConfig]] = LieConfig

@@ -1,4 +1,4 @@
-"""Literal: the paper as it is written. The group acts on the whole embedding, and t is inferred from both frames.
+"""Literal: the objective as the paper describes it. The group acts on the whole embedding; both frames determine t.
 
 Ibrahim, Bouchacourt, Morcos: Robust Self-Supervised Learning with Lie Groups (2022), arXiv 2210.13356.
 """
@@ -16,22 +16,22 @@ from lie_ssl.objectives.registry import objective
 
 @dataclass(frozen=True)
 class LiteralConfig(OperatorObjectiveConfig):
-    """The paper's objective."""
+    """Settings of the paper's objective."""
 
     name: str = "literal"
     """Name of the objective."""
     invariant: float = 0.0
-    """Weight of the InfoNCE on the fixed part, which this objective does not have: it stays 0."""
+    """Weight of InfoNCE on the fixed part; always 0, as this objective has no fixed part."""
     temperature: float = 1.0
-    """Of the InfoNCE; 1 is the formula as it stands in the paper."""
+    """Temperature of InfoNCE; 1 as in the paper's formula."""
     relative: bool = False
-    """Measure the squared distance against the lengths of the two vectors, seen from the centre."""
+    """Divide the squared distance by the lengths of both vectors, measured from the centre."""
     by_kind: bool = False
-    """Count every kind of pose (2d, 3d) as a factor of its own, with generators of its own."""
+    """Whether every kind of pose (2d, 3d) is a separate factor with its own generators."""
     detach_fixed: bool = False
-    """Keep the gradients of the Lie terms out of the fixed part."""
+    """Whether the Lie terms have no gradient in the fixed part."""
     lie: float = 1.0
-    """Weight of the InfoNCE between the moved embedding and the true one."""
+    """Weight of InfoNCE between the moved and the true embedding."""
     euclidean: float = 1.0
     """Weight of the squared distance between them."""
     coordinates: float = 1.0
@@ -41,13 +41,13 @@ class LiteralConfig(OperatorObjectiveConfig):
         super().__post_init__()
         self.check_weights(*LIE_TERMS)
         if self.operator.fixed != 0 or self.invariant != 0:
-            raise UserError("literal moves the whole embedding; leave operator.fixed and invariant at 0, or take lie")
+            raise UserError("literal moves the whole embedding; leave operator.fixed and invariant at 0, or use lie")
         if max(getattr(self, name) for name in LIE_TERMS) == 0:
-            raise UserError("literal has no weight above 0; set objective.lie or objective.euclidean, or take alone")
+            raise UserError("all weights of literal are 0; set objective.lie or objective.euclidean, or use alone")
 
 
 @objective("literal", title="Lie (literal)", told="move", order=30, colour="#E69F00", marker="^")
 class Literal(OperatorObjective):
-    """z is moved as a whole: exp(t . L) z must be nearer to the other frame's embedding than all others are."""
+    """Moves the whole embedding: exp(t . L) z must be nearer to the other frame's embedding than to all others."""
 
     Config: ClassVar[type[ObjectiveConfig]] = LiteralConfig

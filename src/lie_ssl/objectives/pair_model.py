@@ -1,4 +1,4 @@
-"""A method together with what it learns from pairs.
+"""A self-supervised method together with an objective on pairs.
 
 Shape letters: B batch, C channels, H height, W width, F factors, M embedding, D coordinates.
 """
@@ -20,11 +20,11 @@ from lie_ssl.objectives.base import Mover, ObjectiveConfig, Pairs
 
 
 class PairOutput(NamedTuple):
-    """Of one batch of pairs."""
+    """The output of the model for one batch of pairs."""
 
     total: Tensor
-    terms: dict[str, Tensor]  # unweighted, detached, for the log; `ssl` is that of both frames together
-    t: Tensor | None = None  # (B', D) coordinates of the paired rows, where embeddings are moved
+    terms: dict[str, Tensor]  # unweighted, detached, for the log; `ssl` is the sum over both frames
+    t: Tensor | None = None  # (B', D) coordinates of the paired rows, if embeddings are moved
 
 
 class PairModel(nn.Module):
@@ -33,22 +33,22 @@ class PairModel(nn.Module):
     def __init__(self, method: Method, config: ObjectiveConfig, factors: Sequence[str] = ("pose",)) -> None:
         super().__init__()
         self.method, self.config = method, config
-        # The objective draws its own numbers: what comes before and after is the same with every objective.
+        # The objective has its own random stream, so that everything else is the same with every objective.
         with torch.random.fork_rng(devices=[]):
             self.objective = config.build(method.encoder.dim, factors)
 
     @property
     def mover(self) -> Mover | None:
-        """What moves embeddings, where the objective has something."""
+        """The module that moves embeddings, if the objective has one."""
         return self.objective.mover
 
     @property
     def operator(self) -> LieOperator | None:
-        """The same, where it is a Lie operator."""
+        """The module that moves embeddings, if it is a Lie operator."""
         return self.mover if isinstance(self.mover, LieOperator) else None
 
     def groups(self) -> dict[str, list[nn.Parameter]]:
-        """The trained parameters by what they belong to; gradients are clipped group by group."""
+        """The trained parameters by group (encoder, operator, heads); gradients are clipped group by group."""
         encoder = trained(self.method.encoder)
         operator: list[nn.Parameter] = trained(self.mover) if isinstance(self.mover, nn.Module) else []
         taken = {id(p) for p in (*encoder, *operator)}
@@ -56,7 +56,14 @@ class PairModel(nn.Module):
         return {name: parameters for name, parameters in groups.items() if parameters}
 
     def forward(self, x: Tensor, x_next: Tensor, delta: Tensor, paired: Tensor, draws: Draws) -> PairOutput:
-        """(B, C, H, W) twice, in [0, 1]; (B, F); (B,) False where there is one frame only; random numbers."""
+        """Computes the loss of a batch.
+
+        Args:
+            x, x_next: Pictures (B, C, H, W) in [0, 1].
+            delta: Differences of the poses (B, F).
+            paired: (B,), False for rows with one frame only.
+            draws: Random numbers.
+        """
         total = x.new_zeros(())
         terms: dict[str, Tensor] = {}
         outputs: list[SSLOutput] = []
@@ -71,10 +78,10 @@ class PairModel(nn.Module):
             z, z_next = self._embeddings(x, x_next, paired, outputs)
             own = z[paired]
             negatives = z[~paired] if self.config.singles else None
-            with torch.autocast(x.device.type, enabled=False):  # half precision would blur small differences of z
+            with torch.autocast(x.device.type, enabled=False):  # half precision would lose small differences of z
                 weighted, found, t = self.objective(Pairs(own, z_next, delta[paired], negatives))
             total, terms = total + weighted, terms | found
-            # Distributed training wants a gradient for everything, also for what takes no part in this batch.
+            # Distributed training needs gradients for all parameters, also for those that this batch does not use.
             total = total + 0.0 * sum(p.sum() for p in self._idle(ssl=bool(outputs), pairs=len(own) > 0))
         return PairOutput(total, {"loss": total.detach()} | {k: v.detach() for k, v in terms.items()}, t)
 
@@ -87,12 +94,12 @@ class PairModel(nn.Module):
         return z[: len(x)].float(), z[len(x) :].float()
 
     def pair_terms(self, z: Tensor, z_next: Tensor, delta: Tensor) -> dict[str, Tensor]:
-        """(B, M), (B, M), (B, F) -> the unweighted terms that are learned from pairs."""
+        """(B, M), (B, M), (B, F) -> the unweighted terms of the objective."""
         terms: dict[str, Tensor] = self.objective(Pairs(z, z_next, delta)).terms
         return terms
 
     def _idle(self, ssl: bool, pairs: bool) -> Iterator[nn.Parameter]:
-        """Parameters of the heads and the objective that a batch leaves alone: it may lack an SSL loss, or pairs."""
+        """Parameters of the heads and the objective that a batch does not use, as it may lack an SSL loss or pairs."""
         encoder = {id(p) for p in self.method.encoder.parameters()}
         for module, used in ((self.method, ssl), (self.objective, pairs)):
             if not used:
@@ -105,7 +112,7 @@ def trained(module: nn.Module) -> list[nn.Parameter]:
 
 @contextmanager
 def frozen_statistics(module: nn.Module) -> Iterator[None]:
-    """Batch-norm uses the statistics of the batch, as in training, but does not remember them."""
+    """Lets batch-norm use the statistics of the batch, as in training, without updating the running ones."""
     layers = [m for m in module.modules() if isinstance(m, _BatchNorm) and m.track_running_stats]
     for layer in layers:
         layer.track_running_stats = False

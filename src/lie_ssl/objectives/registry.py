@@ -1,4 +1,4 @@
-"""Objectives by name. A new one is a file in this package, or a class of your own as `package.module:Class`."""
+"""Objectives by name. A new one is a file in this package, or your own class as `package.module:Class`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Kind = TypeVar("Kind", bound=type[PairObjective])
 
 @dataclass(frozen=True)
 class ObjectiveEntry(Entry[type[PairObjective]]):
-    """A registered objective: also what training is told about a pair, and how figures draw it."""
+    """A registered objective, with what training knows about a pair, and its look in figures."""
 
     told: Told = "nothing"
     colour: str | None = None
@@ -33,16 +33,16 @@ def objective(
     name: str, *, title: str, told: Told = "nothing", order: int = 1000, colour: str | None = None,
     marker: str | None = None, note: str = "",
 ) -> Callable[[Kind], Kind]:  # fmt: skip
-    """Registers an objective. The word on the command line, the column `arm`, and the title, colour and order in every
-    table and figure come from here.
+    """Registers an objective. Its name on the command line and in the column `arm`, and its title, colour and order in
+    all tables and figures come from here.
 
     Args:
-        name: The word on the command line: lower-case letters, digits and _.
+        name: Its name: lower-case letters, digits and _.
         title: What follows the method's name in tables, as in "MAE Frames"; empty for the method alone.
-        told: Whether training sees how far a pair moves.
-        order: Its place in tables.
-        colour, marker: In figures, as matplotlib names them; otherwise the next free ones are taken.
-        note: A few words for first-time readers, such as "the same pairs, no operator".
+        told: Whether training sees the difference of the poses ("move") or not ("nothing").
+        order: Its position in tables.
+        colour, marker: Its colour and marker in figures, as in matplotlib; the next free ones by default.
+        note: A short explanation for readers, such as "the same pairs, no operator".
 
     Example:
         >>> @objective("doctest_toy", title="Toy")
@@ -51,7 +51,7 @@ def objective(
         ('Toy', None)
     """
     if not name.isidentifier() or not name.isascii() or name != name.lower():
-        raise UserError(f"an objective is called {name!r}, but its name has lower-case letters, digits and _ only")
+        raise UserError(f"an objective is called {name!r}, but a name must consist of lower-case letters, digits and _")
 
     def register(kind: Kind) -> Kind:
         OBJECTIVES.add(ObjectiveEntry(name, title, kind, order, told, colour, marker, note))
@@ -61,19 +61,19 @@ def objective(
 
 
 def objective_type(name: str) -> type[PairObjective]:
-    """The class behind a name of the registry or an import path."""
+    """The class of an objective, by its registered name or import path."""
     if not is_import_path(name):
         return OBJECTIVES[name].value
     found = import_object(name, "objective")
     if not (isinstance(found, type) and issubclass(found, PairObjective) and hasattr(found, "Config")):
         raise UserError(
-            f"{name!r} is no objective: it must be a subclass of lie_ssl.objectives.PairObjective with a Config"
+            f"{name!r} is not an objective; make it a subclass of lie_ssl.objectives.PairObjective with a Config"
         )
     return found
 
 
 def objective_entry(name: str) -> ObjectiveEntry:
-    """The registration behind a name of the registry or an import path."""
+    """The registry entry of an objective, by its registered name or import path."""
     kind = objective_type(name)
     for entry in OBJECTIVES.entries():
         if entry.value is kind:
@@ -82,11 +82,11 @@ def objective_entry(name: str) -> ObjectiveEntry:
 
 
 def objective_config(name: str, values: Mapping[str, Any] | None = None) -> ObjectiveConfig:
-    """The settings of an objective, from its defaults and the given values."""
+    """The settings of an objective: its defaults with the given values."""
     return from_plain(objective_type(name).Config, {**(values or {}), "name": name}, "objective")
 
 
 def check_objective(config: ObjectiveConfig) -> None:
-    """Refuses settings that carry the name of another objective."""
+    """Rejects settings with the name of another objective."""
     if type(config) is not objective_type(config.name).Config:
         raise UserError(f"objective.name is {config.name!r}, but these are the settings of another objective")

@@ -23,7 +23,7 @@ from lie_ssl.protocol.schema import read_table
 from lie_ssl.serialization import to_plain
 from lie_ssl.storage.cards import CARD, Kinds, check_fields, read_json
 from lie_ssl.storage.files import write_whole
-from lie_ssl.storage.limits import check_room
+from lie_ssl.storage.limits import check_minimum_memory
 from lie_ssl.storage.paths import check_link, check_name
 from lie_ssl.storage.tables import write_table
 from lie_ssl.storage.trust import is_import_path
@@ -51,7 +51,7 @@ def evaluate_run(
     run = Path(run)
     loaded = load(run, which, trust)
     if loaded.config is None or loaded.card is None:
-        raise UserError(f"{run} is no run; give the folder that `lie-ssl pretrain` made")
+        raise UserError(f"{run} is not a run; give the folder that `lie-ssl pretrain` made")
     if not loaded.card["finished"]:
         raise UserError(f"the run {run} is not finished; finish it with its own command first")
     frames = FrameSet(data or loaded.config.data)
@@ -96,7 +96,7 @@ def _evaluate(
             f"{encoder.image_size} px and {encoder.channels}"
         )
     check_out(out)
-    check_room()
+    check_minimum_memory()
     begin = time.perf_counter()
     with encoder_threads(encoder):
         results = Evaluation(subject, frames, config, Features(encoder, frames, kept), say).run()

@@ -92,7 +92,7 @@ def finished_run(run: Path | str, trust: Collection[str] = ()) -> tuple[Encoder,
     """The encoder, config and card of a finished run."""
     loaded = load(run, trust=trust)
     if loaded.config is None or loaded.card is None:
-        raise UserError(f"{run} is no run; give the folder that `lie-ssl pretrain` made")
+        raise UserError(f"{run} is not a run; give the folder that `lie-ssl pretrain` made")
     if not loaded.card["finished"]:
         raise UserError(f"the run {run} is not finished; finish it with its own command first")
     return loaded.encoder, loaded.config, loaded.card

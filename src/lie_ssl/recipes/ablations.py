@@ -1,4 +1,4 @@
-"""What can be taken away from X Lie, or exchanged in it, one thing at a time."""
+"""Variants of X Lie in which one part is removed or replaced."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ GENERATORS = (1, 8)
 
 
 def objective(**values: Any) -> Change:
-    """Other values of the objective."""
+    """A change of settings of the objective."""
     return lambda config: replace(config, objective=replace(config.objective, **values))
 
 
 def operator(**values: Any) -> Change:
-    """Other values of the operator."""
+    """A change of settings of the operator."""
     return lambda config: objective(operator=replace(lie_of(config).operator, **values))(config)
 
 
@@ -36,17 +36,17 @@ def lie_of(config: PretrainConfig) -> LieConfig:
 
 
 def learned(change: Change, rate: float = 1.0) -> Change:
-    """With the operator at the rate of everything else: what does not start where it should end has to learn."""
+    """A change in which the operator has the common learning rate, as it does not start at its solution."""
     return lambda config: change(replace(config, optim=replace(config.optim, operator_lr=rate)))
 
 
 def inferred(sees: Sees, generators: int = 4) -> Change:
-    """t by the paper's inference network, with as many generators of each factor as asked for, started at random."""
+    """t from the paper's inference network, with the given number of random generators for each factor."""
     return learned(operator(sees=(sees,), generators=(generators,), frequencies=()))
 
 
 def algebra(name: str) -> Change:
-    """Another algebra. Those of low rank and of blocks cannot start as plane rotations."""
+    """Another algebra. The low-rank and block algebras cannot start as plane rotations."""
     return learned(operator(algebra=name) if name in PLANES else operator(algebra=name, frequencies=()))
 
 
@@ -58,17 +58,17 @@ def no_fixed(config: PretrainConfig) -> PretrainConfig:
 
 
 def no_euclidean(config: PretrainConfig) -> PretrainConfig:
-    """Without the distance between moved and true embeddings the operator has no term left."""
+    """No distance between moved and true embeddings, and so no term for the operator."""
     return replace(config, objective=LieOffConfig.of(lie_of(config)))
 
 
 def one_group(config: PretrainConfig) -> PretrainConfig:
-    """The same group, with the same action on standardised dimensions, for all kinds of pose."""
+    """One group, with the same action on standardised dimensions, for all kinds of pose."""
     return objective(by_kind=False, operator=replace(lie_of(config).operator, standardised=("pose",)))(config)
 
 
 def batch_128(config: PretrainConfig) -> PretrainConfig:
-    """Twice as many pairs, and so negatives, in half of the steps."""
+    """Twice as many pairs, and so negatives, in half as many steps."""
     return replace(config, optim=replace(config.optim, batch=128, steps=config.optim.steps // 2))
 
 
@@ -89,13 +89,13 @@ ABLATIONS: dict[str, Change] = {
     "fixed_112": operator(fixed=112),
     "no_centre": operator(centred=False, standardised=()),
     "no_spread": operator(standardised=()),
-    "not_relative": objective(relative=False, euclidean=0.1),  # 3 x squares of long embeddings would drown the rest
+    "not_relative": objective(relative=False, euclidean=0.1),  # 3 x squares of norms would dominate
     "one_group": one_group,
     # Where t comes from.
     **{f"sees_{name}": inferred(name) for name in ("pair", "source", "delta")},
     **{f"sees_pair_{n}": inferred("pair", n) for n in GENERATORS},
     # The algebra and its start.
-    **{name: algebra(name) for name in ("general", "skew", "low_rank", "block")},  # which the full model has
+    **{name: algebra(name) for name in ("general", "skew", "low_rank", "block")},  # the full model has it
     "frequency_1": operator(frequencies=(1.0,)),
     "random_start": learned(operator(frequencies=())),
     "fast_operator": learned(objective()),
@@ -120,6 +120,6 @@ def chosen(only: tuple[str, ...]) -> dict[str, Change]:
 
 
 def evaluation(recipe: str, method: str) -> EvaluateConfig:
-    """The recipe's, with Option 1; only MAE is finetuned as well, as in the paper's ablations."""
+    """The recipe's evaluation with Option 1; only MAE is also finetuned, as in the paper's ablations."""
     config = replace(evaluate_recipe(recipe, method, "lie"), options=(1,))
     return config if method == "mae" else replace(config, finetune=replace(config.finetune, steps=0))

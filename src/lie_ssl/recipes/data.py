@@ -1,4 +1,4 @@
-"""Named data sets. A recipe is a function that returns a full config."""
+"""Named data sets. A recipe is a function that returns a complete config."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def demo_data() -> DataConfig:
     return DataConfig(instances=5, step=20.0)
 
 
-# Every second name of the alphabet, up to `table`.
+# Every second class in alphabetical order, up to `table`.
 CLASSES = (
     "airplane", "bed", "bicycle", "boat", "bottle", "bus", "camera", "cap", "chair", "dishwasher", "drill", "faucet",
     "guitar", "jar", "knife", "laptop", "microphone", "motorbike", "piano", "plant pot", "remote control", "skateboard",
@@ -22,7 +22,7 @@ CLASSES = (
 def small_data() -> DataConfig:
     """24 classes in half a minute: 40 instances, a pose every 12 degrees, 57,600 frames of 32 px in grey clay.
 
-    Without colours only the shape tells objects apart, so that no comparison of two frames is won by their colours.
+    Without colours, only the shape distinguishes objects, so no comparison of two frames can rely on colour.
     """
     render = RenderSettings(size=32, supersample=3, grey=True, clay=True)
     return DataConfig(classes=CLASSES, instances=40, step=12.0, render=render)

@@ -1,4 +1,4 @@
-"""Named evaluations. A recipe is a function of method and arm that returns a full config."""
+"""Named evaluations. A recipe is a function of method and arm that returns a complete config."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from lie_ssl.serialization import suggestion
 
 
 def small_evaluation(method: str = "mae", arm: str = "alone") -> EvaluateConfig:
-    """For a CPU: 4,000 steps of 14 linear trials at once, 400 steps of finetuning at one rate, 2,000 frames a setting:
-    minutes for our small encoders."""
-    # With 1,000 steps of linear evaluation the largest rate was the best, and which one was chosen mattered.
-    # From zeros, or with 150 steps at two rates, finetuned classifiers stayed below linear ones.
+    """For a CPU: 4,000 steps of 14 parallel linear trials, 400 steps of finetuning at one rate, 2,000 frames per
+    setting; minutes for the small encoders."""
+    # With 1,000 steps of linear evaluation the largest rate was the best, and the choice of the rate mattered.
+    # Started at zero, or with 150 steps at two rates, finetuned classifiers stayed below linear ones.
     return EvaluateConfig(probe=ProbeConfig(steps=4000), finetune=FinetuneConfig(steps=400, rates=(1e-3,)), limit=2000)
 
 
 def paper_evaluation(method: str = "mae", arm: str = "alone") -> EvaluateConfig:
     """The paper's: Adam, batches of 64, 20,000 steps (linear) and 10,000 (finetuning), all test frames.
 
-    Its reading of X Lie (the arm literal) takes Option 2 with one neighbour for MAE and VICReg. VICReg is not
-    finetuned.
+    X Lie as the paper describes it (the arm literal) has Option 2 with one neighbour for MAE and VICReg. VICReg is
+    not finetuned.
     """
     return EvaluateConfig(
         probe=ProbeConfig(steps=20_000, batch=64, rates=(5e-3, 5e-4, 5e-5), optimisers=("adamw",)),
@@ -56,7 +56,7 @@ def gaps_evaluation(method: str = "mae", arm: str = "alone") -> EvaluateConfig:
 
 
 def rates(first: int, last: int, count: int = 7) -> tuple[float, ...]:
-    """Learning rates from one power of ten to another, evenly on a logarithmic scale."""
+    """Learning rates from one power of ten to another, evenly spaced on a logarithmic scale."""
     return tuple(float(f"{10 ** (first + (last - first) * i / (count - 1)):.6g}") for i in range(count))
 
 

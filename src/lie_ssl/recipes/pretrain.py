@@ -1,4 +1,4 @@
-"""Named pretraining runs. A recipe is a function of method and objective that returns a full config."""
+"""Named pretraining runs. A recipe is a function of method and objective that returns a complete config."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from lie_ssl.serialization import suggestion
 from lie_ssl.training.config import OptimConfig, PretrainConfig
 
 PUBLISHED = ("mae", "vicreg", "simclr")
-ARMS = ("alone", "frames", "literal", "lie", "lie_off")  # the objectives that every study of ours compares
-# The loss of MAE is small beside a contrast between frames: with a weight of 1 its features are lost to finetuning.
+ARMS = ("alone", "frames", "literal", "lie", "lie_off")  # the objectives that all studies compare
+# MAE's loss is small compared with InfoNCE between frames: at a weight of 1, finetuning gains nothing from it.
 SMALL_SSL = {("mae", arm): 20.0 for arm in ARMS if arm != "alone"}
-# A step of MAE costs least. After 400 steps of VICReg no arm had learned what it could, and the operator least of all.
+# A step of MAE is the cheapest. After 400 steps of VICReg, no arm had converged, least of all the operator.
 SMALL_STEPS = {"mae": 1600, "vicreg": 800, "simclr": 400}
 
 
 def operator_rate(arm: str) -> float:
-    """Of the rate of everything else. Rotations that start with whole speeds are kept there; the paper's generators
-    start at random and have to learn."""
+    """The operator's learning rate relative to the common one. Rotations that start at integer speeds stay there; the
+    paper's generators start at random and have to be learned."""
     return 1.0 if arm == "literal" else 0.01
 
 
 def small_run(method: str = "mae", arm: str = "lie") -> PretrainConfig:
-    """For a CPU: our own small vision transformer, some minutes a run."""
-    # Of the 16 patches of a small picture more must be seen than of the paper's 196.
+    """For a CPU: a small vision transformer, some minutes per run."""
+    # With 16 patches, a larger share must stay visible than with the paper's 196.
     settings = method_config(method, {"mask": 0.5} if method == "mae" else None)
     return PretrainConfig(
         method=settings, encoder=EncoderConfig(name="vit_mini"),
@@ -42,8 +42,8 @@ def small_run(method: str = "mae", arm: str = "lie") -> PretrainConfig:
 
 
 def short_run(method: str, arm: str, steps: int) -> PretrainConfig:
-    """The small recipe with fewer steps, in which every method's own loss weighs 1: beside MAE's at 20 the contrast
-    between frames needs all of the steps."""
+    """The small recipe with fewer steps and a weight of 1 for the method's own loss: with 20 for MAE, the contrast
+    between frames needs all steps."""
     config = small_run(method, arm)
     return replace(config, objective=replace(config.objective, ssl=1.0), optim=replace(config.optim, steps=steps))
 
@@ -51,7 +51,7 @@ def short_run(method: str, arm: str, steps: int) -> PretrainConfig:
 def paper_run(method: str = "mae", arm: str = "literal") -> PretrainConfig:
     """The paper's sizes: ViT-B for MAE, ResNet-50 for VICReg and SimCLR, batches of 64, 100 epochs of 1,924 instances.
 
-    Plain Adam at the middle of the paper's three rates. Both encoders start from published weights; give them with
+    Plain Adam at the middle one of the paper's three rates. Both encoders start from published weights; set
     encoder.weights.
     """
     steps = 100 * (52 * 37 // 64)

@@ -1,4 +1,4 @@
-"""Named sweeps. A recipe is a function that returns the whole grid; its first line of documentation is the help."""
+"""Named sweeps. A recipe is a function that returns a grid; the first line of its docstring is the help."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def paper_mae() -> Grid:
 
 
 def paper_vicreg() -> Grid:
-    """3 rates x each lambda in {0, 1, 5}, without those that learn nothing: 72 runs of the paper's size."""
+    """3 rates x each lambda in {0, 1, 5}, with at least one operator term: 72 runs of the paper's size."""
     weights = (0.0, 1.0, 5.0)
     values = {LR: RATES, SSL: weights, LIE: weights, EUCLIDEAN: weights}
     return Grid(paper_run("vicreg", "literal"), values, probe=PAPER_PROBE)
@@ -42,12 +42,12 @@ def paper_simclr() -> Grid:
 
 
 def small_grid(method: str, arm: str) -> Grid:
-    """For a CPU, 800 steps at the most: three rates of X, or two weights of what X Frames or X Lie adds."""
+    """For a CPU, at most 800 steps: three rates for X, or two weights for the terms that X Frames or X Lie adds."""
     return Grid(short_run(method, arm, min(SMALL_STEPS[method], 800)), SMALL_VALUES[arm])
 
 
 def with_own_temperature(config: PretrainConfig) -> PretrainConfig:
-    """SimCLR's temperature for the Lie term too: at 1 its loss has a floor of about 0.81 of the first value (190
+    """SimCLR's temperature for the Lie term too: at 1, its loss cannot fall below about 0.81 of the first value (190
     negatives, cosines of 1 and 0), and no run could pass the filter."""
     own = config.objective
     assert isinstance(config.method, SimCLRConfig)
@@ -59,8 +59,8 @@ def with_own_temperature(config: PretrainConfig) -> PretrainConfig:
 
 
 WEIGHTS = (1.0, 3.0)
-# X has a trial more than what is added to it, so that its rate has neighbours on both sides; lie_off takes what is
-# found for lie.
+# X has one more trial than the others, so that its rate has neighbours on both sides; lie_off has the values selected
+# for lie.
 SMALL_VALUES: dict[str, dict[str, tuple[float, ...]]] = {
     "alone": {LR: (5e-4, 1e-3, 2e-3)},
     "frames": {"objective.frames": WEIGHTS},

@@ -9,12 +9,12 @@ from lie_ssl.serialization import suggestion
 
 
 def small_transfer() -> PhotoTransfer:
-    """For a CPU: 1,000 steps at two rates, chosen by the loss on a tenth of the training photographs."""
+    """For a CPU: 1,000 steps at two rates, selected by the loss on a tenth of the training photographs."""
     return PhotoTransfer(FinetuneConfig(steps=1000, batch=64, rates=(1e-3, 3e-4), start="zero"))
 
 
 def paper_transfer() -> PhotoTransfer:
-    """The paper's, for ImageNet and for iLab-2M: 20,000 steps, three rates."""
+    """The paper's transfer to ImageNet and iLab-2M: 20,000 steps, three rates."""
     return PhotoTransfer(FinetuneConfig(steps=20_000, batch=64, rates=(5e-4, 5e-5, 5e-6), start="zero"))
 
 

@@ -52,9 +52,9 @@ class RenderSettings:
         if not 1 <= self.size <= 4096:
             raise UserError(f"size is {self.size}, but a picture has 1 to 4096 pixels a side")
         if not 1 <= self.supersample <= 8:
-            raise UserError(f"supersample is {self.supersample}, but it can be 1 to 8")
+            raise UserError(f"supersample is {self.supersample}, but it must be 1 to 8")
         if not 1 <= self.field_of_view <= 120:
-            raise UserError(f"field_of_view is {self.field_of_view}, but it can be 1 to 120 degrees")
+            raise UserError(f"field_of_view is {self.field_of_view}, but it must be 1 to 120 degrees")
         if len(self.background) != 3 or not all(0 <= c <= 1 for c in self.background):
             raise UserError(f"background is {self.background}, but it is three numbers from 0 to 1")
 

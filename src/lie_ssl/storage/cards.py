@@ -1,4 +1,4 @@
-"""JSON files that describe other files: read whole, checked field by field."""
+"""JSON files that describe other files, checked field by field when they are read."""
 
 from __future__ import annotations
 
@@ -14,20 +14,29 @@ Kinds = type | tuple[type, ...]
 
 
 def read_json(path: Path, remedy: str) -> dict[str, Any]:
-    """The object in a JSON file; one sentence for a damaged one. A missing file raises FileNotFoundError."""
-    if path.exists() and not path.is_file():  # a pipe would be waited for, a device read for ever
-        raise UserError(f"{path} is no file; {remedy}")
+    """Reads the object in a JSON file.
+
+    Args:
+        path: The file.
+        remedy: What the user can do about a damaged file, as the end of a sentence.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        UserError: The file is damaged.
+    """
+    if path.exists() and not path.is_file():  # a pipe would block, and a device never ends
+        raise UserError(f"{path} is not a file; {remedy}")
     try:
         values = parse_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise UserError(f"{path} is damaged; {remedy}") from error
     if not isinstance(values, dict):
-        raise UserError(f"{path} is damaged: it holds no named values; {remedy}")
+        raise UserError(f"{path} is damaged: it is not a JSON object; {remedy}")
     return values
 
 
 def parse_json(text: str) -> Any:
-    """`json.loads`, with a ValueError for what is nested too deeply."""
+    """`json.loads`, with a ValueError for values that are nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError as error:
@@ -35,7 +44,7 @@ def parse_json(text: str) -> Any:
 
 
 def check_fields(values: Mapping[str, Any], fields: Mapping[str, Kinds], where: str, remedy: str) -> None:
-    """Refuses a card that lacks a field or has one of another type."""
+    """Rejects a card that lacks a field or has one of the wrong type."""
     for name, kinds in fields.items():
         if name not in values:
             raise UserError(f"{where} lacks {name!r}; {remedy}")

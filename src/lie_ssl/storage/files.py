@@ -1,4 +1,4 @@
-"""Files that are whole or not there."""
+"""Atomic writes: a file is complete or does not exist."""
 
 from __future__ import annotations
 
@@ -11,10 +11,15 @@ from lie_ssl.errors import UserError
 
 
 def write_whole(path: Path, chunks: Sequence[bytes], durable: bool = True) -> None:
-    """Writes a file under a temporary name, flushes it to the disk (if `durable`) and moves it into place.
+    """Writes a file under a temporary name, flushes it to disk (if `durable`) and moves it into place.
 
-    The temporary name cannot be foreseen, so that nobody can put a link there that leads elsewhere; a link under the
-    final name is replaced and not followed.
+    The temporary name is random, so nobody can place a symbolic link there; a link under the final name is replaced
+    and not followed.
+
+    Args:
+        path: The file to write.
+        chunks: Its content, in order.
+        durable: Whether to wait until the content is on the disk.
     """
     temporary = path.with_name(f".{path.name[:200]}.{secrets.token_hex(8)}.part")
     try:

@@ -9,13 +9,13 @@ from typing import Any
 
 
 def file_hash(path: Path) -> str:
-    """SHA-256 of a file, hex."""
+    """SHA-256 of a file, as hex digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def digest(values: Any) -> str:
-    """Twelve hex digits of plain values (numbers, words, lists, dicts); the order of keys does not matter.
+    """A hash of plain values (numbers, strings, lists, dicts), 12 hex digits; the order of keys does not matter.
 
     >>> digest({"a": 1, "b": [2.0]}) == digest({"b": [2.0], "a": 1})
     True

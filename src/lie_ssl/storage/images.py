@@ -1,6 +1,6 @@
-"""Picture files of any sender: only formats that Pillow decodes by itself.
+"""Picture files from untrusted sources: only formats that Pillow decodes by itself.
 
-Pillow finds out the format by the content, whatever the name says, and starts Ghostscript for one of them (EPS).
+Pillow detects the format by the content, whatever the file name, and starts Ghostscript for one of them (EPS).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ FORMATS = ("PNG", "JPEG", "BMP", "DIB", "WEBP", "PPM", "TIFF", "GIF", "TGA")
 
 
 def open_image(file: Path | IO[bytes]) -> Image.Image:
-    """`PIL.Image.open` for these formats only."""
+    """`PIL.Image.open`, restricted to safe formats."""
     return Image.open(file, formats=FORMATS)
 
 
 @contextmanager
 def without_ghostscript() -> Iterator[None]:
-    """For libraries that open pictures themselves."""
+    """Disables Ghostscript, for libraries that open pictures themselves."""
     before = EpsImagePlugin.gs_binary
     EpsImagePlugin.gs_binary = False
     try:

@@ -1,4 +1,4 @@
-"""What fits on this machine: asked before hours of work begin, or before the system ends the process."""
+"""What fits on this machine, checked before hours of work begin or the system kills the process."""
 
 from __future__ import annotations
 
@@ -7,49 +7,51 @@ from pathlib import Path
 
 from lie_ssl.errors import UserError
 
-STEPS_A_SECOND = 1000  # more than any step here reaches
+STEPS_PER_SECOND = 1000  # faster than any step here
 YEAR = 365 * 24 * 3600
 YEARS = 10
-LEAST = 5e8  # bytes
-V1 = "memory/memory."  # files of the first version of control groups
+MIN_MEMORY = 5e8  # bytes
+V1 = "memory/memory."  # files of cgroups version 1
 
 
 def available_memory() -> int:
-    """Bytes that this process can still get: of the machine, of its control group, of its own limit."""
+    """Bytes that this process can still allocate: on the machine, in its control group, under its own limit."""
     found = [_machine(), _group(), _own_limit()]
     return max(0, min(value for value in found if value is not None))
 
 
 def check_memory(needed: float, what: str, remedy: str) -> None:
-    """Refuses what needs more memory than there is.
+    """Rejects what needs more memory than is available.
 
     Args:
-        needed: bytes, estimated from below, so that nothing is refused that could work.
-        what: the setting that asks for them.
-        remedy: how to ask for less.
+        needed: A lower bound in bytes, so that nothing is rejected that could work.
+        what: What needs the memory, as the subject of the message.
+        remedy: How to need less.
     """
     available = available_memory()
     if needed > available:
-        raise UserError(f"{what} needs at least {gigabytes(needed)}, but {gigabytes(available)} are free; {remedy}")
+        free = gigabytes(available)
+        raise UserError(f"{what} needs at least {gigabytes(needed)}, but only {free} are free; {remedy}")
 
 
-def check_room() -> None:
-    """Refuses to begin where there is next to no memory: torch then ends without a word, or waits for ever for threads
-    that could not be started."""
-    check_memory(LEAST, "torch", "close other programs, or raise `ulimit -v`")
+def check_minimum_memory() -> None:
+    """Rejects a machine with too little memory for torch, which would crash silently, or wait forever for threads that
+    could not be started."""
+    check_memory(MIN_MEMORY, "torch", "close other programs, or raise `ulimit -v`")
 
 
 def check_steps(name: str, steps: int) -> None:
-    """Refuses more steps than a lifetime has."""
-    years = steps / STEPS_A_SECOND / YEAR
+    """Rejects numbers of steps that would take years."""
+    years = steps / STEPS_PER_SECOND / YEAR
     if years > YEARS:
         raise UserError(
-            f"{name} is {steps:.3g}, which takes {years:.3g} years at {STEPS_A_SECOND:,} steps a second; take fewer"
+            f"{name} is {steps:.3g}, which takes {years:.3g} years at {STEPS_PER_SECOND:,} steps per second; use fewer"
         )
 
 
 def gigabytes(size: float) -> str:
-    """
+    """A size in GB, for messages.
+
     >>> gigabytes(2.5e9), gigabytes(3e20)
     ('2.5 GB', '3e+11 GB')
     """
@@ -60,12 +62,12 @@ def _machine() -> int:
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration, ValueError):  # no Linux
+    except (OSError, StopIteration, ValueError):  # not Linux
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 1 << 62
 
 
 def _group() -> int | None:
-    """What is left of a container's share. Cached files do not count: the system gives them up when it must."""
+    """What is left of a container's limit. Cached files do not count: the system drops them when needed."""
     folder = Path("/sys/fs/cgroup")
     for limit, stat, used in (("memory.max", "memory.stat", "anon"), (V1 + "limit_in_bytes", V1 + "stat", "total_rss")):
         try:

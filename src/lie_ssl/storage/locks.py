@@ -1,4 +1,4 @@
-"""One process at a time may write into a folder."""
+"""Locks: only one process at a time writes to a folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from lie_ssl.errors import UserError
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Holds `.lock` in the folder; the operating system lets go of it when the process dies, even by kill -9."""
+    """Holds `.lock` in the folder; the operating system releases it when the process dies, even by kill -9.
+
+    Raises:
+        UserError: Another process holds the lock.
+    """
     with try_lock(folder) as held:
         if not held:
             raise UserError(f"another process is writing to {folder}; wait for it or choose another folder")
@@ -23,7 +27,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def patient_lock(folder: Path, seconds: float = 60.0) -> Iterator[None]:
-    """The same, but waits for a holder that needs it for a moment only."""
+    """Like :func:`folder_lock`, but waits if another process holds the lock."""
     end = time.monotonic() + seconds
     while True:
         with try_lock(folder) as held:
@@ -31,16 +35,16 @@ def patient_lock(folder: Path, seconds: float = 60.0) -> Iterator[None]:
                 yield
                 return
         if time.monotonic() > end:
-            raise UserError(f"another process has held {folder} for {seconds:g} seconds; end it and try again")
+            raise UserError(f"another process has locked {folder} for {seconds:g} seconds; stop it and try again")
         time.sleep(0.05)
 
 
 @contextmanager
 def try_lock(folder: Path) -> Iterator[bool]:
-    """Whether the lock could be had; it is held until the end of the block."""
+    """Tries to take the lock and yields whether it succeeded; it is held until the end of the block."""
     try:
         import fcntl
-    except ImportError:  # no such locks on Windows: two writers are then the user's care
+    except ImportError:  # Windows has no such locks: users must avoid two writers themselves
         yield True
         return
     path = folder / ".lock"
@@ -53,7 +57,7 @@ def try_lock(folder: Path) -> Iterator[bool]:
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # The holder before us may have taken the file away between our open and our lock.
+            # The previous holder may have removed the file between our open and our lock.
             if path.stat().st_ino != os.fstat(handle).st_ino:
                 raise BlockingIOError
         except OSError:

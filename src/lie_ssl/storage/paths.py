@@ -1,4 +1,4 @@
-"""Names that come from files and become paths: none of them may lead out of the folder it is meant for."""
+"""Names from files that become paths: none of them may lead out of its folder."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from pathlib import Path
 
 from lie_ssl.errors import UserError
 
-MOST_BYTES = 250  # of one part of a path; most file systems take 255
-TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # what follows them may be read backwards
+MOST_BYTES = 250  # of one part of a path; most file systems allow 255
+TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # characters that reverse the direction of text
 
 
 def inside(folder: Path, *names: str) -> Path:
-    """The path `folder / names[0] / names[1] / ...`.
+    """The path `folder / names[0] / names[1] / ...`, for names that were read from files.
 
-    Everything that writes under a name that it has read somewhere (a split, a class, an instance, a method) gets its
-    path here. Raises :class:`UserError` for a name that is empty, absolute, goes up with `..`, or has a character that
-    no path should have.
+    Raises:
+        UserError: A name is empty, absolute, contains `..`, or has a character that no path should have.
 
     >>> inside(Path("out"), "train", "car").as_posix()
     'out/train/car'
@@ -27,7 +26,7 @@ def inside(folder: Path, *names: str) -> Path:
         check_name(name, "the name of a file or folder", f"in {folder}")
         parts = name.replace("\\", "/").split("/")
         if any(part in ("", ".", "..") for part in parts) or (len(name) > 1 and name[1] == ":"):
-            raise UserError(f"{name!r} would lead out of the folder {folder}; nothing was written there, rename it")
+            raise UserError(f"{name!r} would lead out of the folder {folder}; rename it")
         if any(len(part.encode()) > MOST_BYTES for part in parts):
             raise UserError(f"the name {name[:60]!r}... is too long for a file in {folder}; rename it")
         path = path / name
@@ -35,19 +34,19 @@ def inside(folder: Path, *names: str) -> Path:
 
 
 def check_link(path: Path, folder: Path) -> None:
-    """Refuses a link in `folder` that leads out of it: what is written there would land elsewhere."""
+    """Rejects a symbolic link in `folder` that leads out of it, so that nothing is written elsewhere."""
     if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
         raise UserError(f"{path} is a link that leads out of {folder}; remove it")
 
 
 def as_one_part(name: str) -> str:
-    """A class, an instance or a method as one part of a path: names may have slashes in them, or lead elsewhere."""
+    """Turns a name (a class, an instance, a method) into one part of a path; slashes become underscores."""
     word = name.replace("/", "_").replace("\\", "_")
     return "_" if word in ("", ".", "..") else word
 
 
 def shown(text: str) -> str:
-    """A text of several lines, fit for a terminal: characters that would steer it are written out.
+    """Escapes characters that control a terminal, except line breaks and tabs.
 
     >>> shown("a\\x1b[2Jb")
     'a\\\\x1b[2Jb'
@@ -56,16 +55,16 @@ def shown(text: str) -> str:
 
 
 def has_controls(text: str) -> bool:
-    """Whether a text holds characters that steer a terminal, end a line or turn the direction of writing."""
+    """Whether a text has characters that control a terminal, end a line or reverse the direction of text."""
     return any(unicodedata.category(c) in ("Cc", "Zl", "Zp") or c in TURNING for c in text)
 
 
 def check_name(name: str, what: str, where: str) -> None:
-    """Refuses names that cannot be stored as UTF-8 or that would break a line of output.
+    """Rejects names that cannot be stored as UTF-8 or that contain control characters.
 
     Args:
-        name: a class, an instance, the path of a file.
-        what, where: for the message, such as "the class" and "in index.parquet".
+        name: A class, an instance or the path of a file.
+        what, where: For the message, such as "the class" and "in index.parquet".
     """
     try:
         name.encode()
@@ -75,4 +74,4 @@ def check_name(name: str, what: str, where: str) -> None:
         remedy = "set LC_ALL=C.UTF-8" if ascii_only else "rename it"
         raise UserError(f"{what} '{shown}' {where} is not valid UTF-8; {remedy}") from None
     if has_controls(name):
-        raise UserError(f"{what} {name!r} {where} has a control character in it; rename it")
+        raise UserError(f"{what} {name!r} {where} contains a control character; rename it")

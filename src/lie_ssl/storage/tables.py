@@ -1,4 +1,4 @@
-"""CSV files that a spreadsheet can open without running anything."""
+"""CSV files that are safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lie_ssl.errors import UserError
 from lie_ssl.migration import RENAMED_CELLS
 from lie_ssl.storage.files import write_whole
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet reads these as the start of a formula
 
 
 def csv_safe(text: str) -> str:
-    """The text with an apostrophe before it where a spreadsheet would take it for a formula.
+    """Puts an apostrophe before a text that a spreadsheet would read as a formula.
 
     >>> csv_safe("=1+1"), csv_safe("mug")
     ("'=1+1", 'mug')
@@ -24,18 +24,18 @@ def csv_safe(text: str) -> str:
 
 
 def csv_text(cell: str) -> str:
-    """What :func:`csv_safe` was given."""
+    """Reverses :func:`csv_safe`."""
     return cell[1:] if _is_escaped(cell) else cell
 
 
 def _is_escaped(cell: str) -> bool:
-    """An apostrophe, or several, before a formula: a text that begins so gets one more, so that none is lost."""
+    """Whether apostrophes stand before a formula; such a text gets one more, so that none is lost."""
     rest = cell.lstrip("'")
     return len(rest) < len(cell) and rest.startswith(FORMULA)
 
 
 def table_bytes(table: pd.DataFrame, float_format: str | None = None) -> bytes:
-    """A table as CSV."""
+    """A table as the bytes of a CSV file."""
     safe = table.rename(columns=lambda name: csv_safe(str(name)))
     for position, kind in enumerate(table.dtypes):
         if not pd.api.types.is_numeric_dtype(kind):
@@ -45,14 +45,16 @@ def table_bytes(table: pd.DataFrame, float_format: str | None = None) -> bytes:
 
 
 def write_table(path: Path, table: pd.DataFrame) -> None:
-    """A CSV, whole or not at all."""
+    """Writes a table as a CSV file, atomically."""
     write_whole(path, [table_bytes(table, float_format="%.6g")])
 
 
 def read_table(path: Path, words: Collection[str] = ()) -> pd.DataFrame:
-    """What :func:`write_table` wrote, in the words of today; an empty table for a file without columns.
+    """Reads what :func:`write_table` wrote, with old names replaced; a file without columns gives an empty table.
 
-    `words` are the columns whose cells stay words even where they look like a number or like nothing ("007", "NA").
+    Args:
+        path: The file.
+        words: Columns whose cells stay text even if they look like a number or a missing value ("007", "NA").
     """
     try:
         names = dict.fromkeys(words, str)
@@ -71,9 +73,9 @@ def read_table(path: Path, words: Collection[str] = ()) -> pd.DataFrame:
 
 
 def sorted_places(keys: Sequence[Hashable], order: Sequence[Hashable]) -> list[int]:
-    """Places of rows, such that those whose keys are in `order` come in this order; all others stay where they are.
+    """The row order in which keys in `order` follow that order and all other rows keep their positions.
 
-    A table to which several processes add their rows as they end is then always the same.
+    With it, a table to which several processes add rows is always the same in the end.
 
     >>> sorted_places(["c", "?", "a", "a"], ["a", "b", "c"])
     [2, 1, 3, 0]

@@ -1,4 +1,4 @@
-"""Files of `torch.save`, read without running what is in them."""
+"""Reads files of `torch.save` without running code from them."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from lie_ssl.errors import UserError
 
 
 def read_torch(path: Path, remedy: str) -> Any:
-    """The tensors and plain values of a file, on the CPU.
+    """Reads the tensors and plain values of a file to the CPU.
 
-    torch's own messages advise to switch its protection off, so none of them is passed on.
+    torch's own messages recommend to disable its protection, so they are not passed on.
 
     Args:
-        path: the file.
-        remedy: what the user can do, as the end of a sentence.
+        path: The file.
+        remedy: What the user can do about an unreadable file, as the end of a sentence.
 
     Raises:
-        FileNotFoundError: there is none.
-        UserError: it cannot be read, or holds more than tensors and plain values.
+        FileNotFoundError: There is no such file.
+        UserError: It cannot be read, or holds more than tensors and plain values.
     """
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError:
         raise
     except IsADirectoryError:
-        raise UserError(f"{path} is a folder, not a file of weights") from None
+        raise UserError(f"{path} is a folder, not a weight file; give a file") from None
     except PermissionError:
-        raise UserError(f"{path} may not be read; change its permissions") from None
+        raise UserError(f"{path} cannot be read; change its permissions") from None
     except MemoryError:
         raise
-    except Exception as error:  # what is no file of torch fails in many ways
+    except Exception as error:  # other files fail in many ways
         raise UserError(f"{path} {_reason(str(error))}; {remedy}") from None
 
 
@@ -42,4 +42,4 @@ def _reason(error: str) -> str:
         return "is a TorchScript program, and loading it would run code"
     if any(word in error for word in ("GLOBAL", "call reduce", "Can only build", "Can only create new object")):
         return "holds more than tensors and plain values, and loading it would run code"
-    return "is damaged, or no file of PyTorch"
+    return "is damaged or not a PyTorch file"

@@ -1,7 +1,7 @@
 """Batch normalisation over the joined batch of all processes, on any device.
 
-torch's own SyncBatchNorm needs CUDA; this one is made of plain operations and one sum over the processes, so it works
-with gloo on CPUs as well. Shape letters: N rows, C channels.
+torch's own SyncBatchNorm needs CUDA; this one consists of plain operations and one all-reduce, so it also works with
+gloo on CPUs. Shape letters: N rows, C channels.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class _SumOverRanks(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Tensor:
-        # Every process has used the sum in its own loss: their gradients belong together.
+        # Every process used the sum in its own loss, so their gradients are summed.
         return sum_over_ranks(g)
 
 
 def sum_over_ranks(x: Tensor) -> Tensor:
-    """The sum of x over all processes, on each of them; its gradient is the sum of their gradients."""
+    """Sums x over all processes; the gradient is the sum of their gradients."""
     total: Tensor = _SumOverRanks.apply(x)  # type: ignore[no-untyped-call]
     return total
 
@@ -39,8 +39,8 @@ def sum_over_ranks(x: Tensor) -> Tensor:
 class SyncBatchNorm(_BatchNorm):
     """(N, C, ...) -> (N, C, ...), normalised by the mean and variance of the rows of all processes.
 
-    Every process may have another number of rows, also none, and all must call it. With gradients averaged over the
-    processes, as DDP does, training equals one process on the joined batch. In evaluation and in a single process it is
+    Processes may have different numbers of rows, even none, and all must call it. With gradients averaged over the
+    processes, as in DDP, training equals one process on the joined batch. In eval mode and in a single process it is
     torch's BatchNorm, bit for bit.
     """
 
@@ -49,14 +49,14 @@ class SyncBatchNorm(_BatchNorm):
             y: Tensor = super().forward(x)
             return y
         self._check_input_dim(x)
-        # Sums in half precision would lose the statistics.
+        # Sums in half precision would be too inaccurate.
         wide = x.to(torch.promote_types(x.dtype, torch.float32))
         over = [0, *range(2, x.ndim)]
         shape = (1, -1, *(1 for _ in over[1:]))
         rows = x.numel() // self.num_features
         sums = sum_over_ranks(torch.cat([wide.sum(over), wide.new_tensor([rows])]))
         total = sums[-1].detach()
-        if rows <= 1 and total <= 1:  # a process with more rows need not wait for the device
+        if rows <= 1 and total <= 1:  # with more rows in this process, do not wait for the device
             raise ValueError(f"batch-norm needs more than {int(total)} values per channel over all processes to train")
         mean = sums[:-1] / total
         centred = wide - mean.view(shape)
@@ -72,7 +72,7 @@ class SyncBatchNorm(_BatchNorm):
         return y.to(x.dtype)
 
     def _track(self, mean: Tensor, variance: Tensor) -> None:
-        """(C,), (C,): takes the statistics of this batch into the running ones."""
+        """Updates the running statistics with those of this batch, (C,) and (C,)."""
         if self.running_mean is None or self.running_var is None or self.num_batches_tracked is None:
             return
         self.num_batches_tracked.add_(1)
@@ -86,7 +86,7 @@ class SyncBatchNorm(_BatchNorm):
 
 
 class SyncBatchNormAct(SyncBatchNorm):
-    """The same with dropping and an activation behind it: what timm's BatchNormAct2d becomes."""
+    """SyncBatchNorm with dropout and an activation, for timm's BatchNormAct2d."""
 
     drop: nn.Module
     act: nn.Module
@@ -97,13 +97,16 @@ class SyncBatchNormAct(SyncBatchNorm):
 
 
 def convert_batchnorm(module: nn.Module) -> nn.Module:
-    """Makes every batch-norm in the module tree, or the module itself, one over all processes, and returns the module.
+    """Converts every batch-norm in a module tree to a batch-norm over all processes, in place.
 
-    The layers change their class and nothing else: parameters, buffers, hooks, names and whatever refers to them stay.
-    A batch-norm of an unknown class is an error, for it would quietly keep the statistics of its own process.
+    Layers only change their class: parameters, buffers, hooks and names stay. A batch-norm of an unknown class is an
+    error, because it would silently keep the statistics of its own process.
+
+    Returns:
+        The same module.
     """
     found = [(name, layer) for name, layer in module.named_modules() if isinstance(layer, _BatchNorm)]
-    classes = [_joined_class(name, layer) for name, layer in found]  # all before any changes
+    classes = [_joined_class(name, layer) for name, layer in found]  # checked for all layers before any is changed
     for (_, layer), joined in zip(found, classes, strict=True):
         layer.__class__ = joined
     return module
@@ -115,9 +118,9 @@ def _joined_class(name: str, layer: _BatchNorm) -> type[_BatchNorm]:
         return kind
     if kind in (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d):
         return SyncBatchNorm
-    if kind.__name__ == "BatchNormAct2d":  # by name, for timm need not be installed
+    if kind.__name__ == "BatchNormAct2d":  # by name, as timm may not be installed
         return SyncBatchNormAct
     raise UserError(
-        f"The layer {name or 'given'} is a {kind.__name__}, a batch-norm that cannot be joined over processes; "
-        "use torch's BatchNorm1d, 2d or 3d instead."
+        f"the layer {name or 'given'} is a {kind.__name__}, a batch-norm that cannot be joined over processes; "
+        "use torch's BatchNorm1d, 2d or 3d instead"
     )

@@ -1,7 +1,7 @@
 """Whether the CPU can train in bf16.
 
-Some virtual machines name the AMX instructions of their processor and then refuse them. Torch multiplies in bf16 with
-them, and the first product ends the whole process without a word; so one is tried in a process of its own.
+Some virtual machines report AMX instructions but do not run them. Torch uses them for products in bf16, and the first
+product kills the process without a message; so one is tried in a separate process.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from functools import cache
 from pathlib import Path
 
 PRODUCT = "import torch; x = torch.ones(64, 192, dtype=torch.bfloat16); torch.nn.functional.linear(x, x)"
-REMEDY = "ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16"  # torch's library of products then does without AMX
+REMEDY = "ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16"  # makes oneDNN work without AMX
 
 
 @cache
 def cpu_has_bf16() -> bool:
-    """A product in bf16 comes to its end; tried only where the processor names AMX."""
+    """Whether a product in bf16 works; it is tried only if the processor reports AMX."""
     processor = Path("/proc/cpuinfo")
     if not processor.exists() or "amx_bf16" not in processor.read_text():
         return True
@@ -25,5 +25,5 @@ def cpu_has_bf16() -> bool:
 
 
 def runs_cleanly(code: str) -> bool:
-    """Python code in a process of its own, with this one's environment."""
+    """Whether Python code runs without an error in a separate process."""
     return subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0

@@ -1,4 +1,4 @@
-"""What happens between the steps of a run: the log, the checks, the checkpoints."""
+"""What happens between the steps of a run: logging, checks, checkpoints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lie_ssl.training.progress import ProgressReporter
 
 
 class RunCallback(pl.Callback):
-    """Logs, checks and saves at the steps that the config names; in this order, so that a checkpoint is a clean cut."""
+    """Logs, checks and saves at the configured steps, in this order, so that a checkpoint includes all of them."""
 
     def __init__(
         self, folder: Path, config: PretrainConfig, checks: Checks, reporter: ProgressReporter, resumed_at: int
@@ -31,7 +31,7 @@ class RunCallback(pl.Callback):
         self.best = -float("inf")
         self._log: RunLog | None = None
         self._since, self._images = time.perf_counter(), 0
-        self.training = False  # whether a step has begun, with the checkpoint restored if there was one
+        self.training = False  # whether a step has begun, after any checkpoint was restored
 
     def on_train_batch_start(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, batch: Any, batch_idx: int
@@ -98,11 +98,11 @@ class RunCallback(pl.Callback):
         if self._agreed(score > self.best, module.device):
             self.best = score
             trainer.save_checkpoint(self.folder / BEST)
-        self._since += time.perf_counter() - begin  # the rate is that of training
+        self._since += time.perf_counter() - begin  # the speed shown is that of training
 
     @staticmethod
     def _agreed(better: bool, device: torch.device) -> bool:
-        """The word of the first process, which all must follow to save together."""
+        """The first process's answer, for all processes, so that they save together."""
         if not is_distributed():
             return better
         flag = torch.tensor(float(better), device=device)
@@ -116,17 +116,17 @@ class RunCallback(pl.Callback):
 
 
 def summary(step: int, steps: int, loss: float, found: dict[str, float]) -> str:
-    """One line about a check."""
+    """One line with the results of a check."""
     parts = [f"step {step:,} of {steps:,}: loss {loss:.4g}"]
     if "knn" in found:
         parts.append(f"k-NN on validation {100 * found['knn']:.1f} %")
     if "relative_error" in found:
-        parts.append(f"operator's error {found['relative_error']:.2f} of the identity's")
+        parts.append(f"operator error {found['relative_error']:.2f} (identity: 1)")
     return ", ".join(parts)
 
 
 def operator_warning(found: dict[str, float]) -> str | None:
-    """One sentence where the operator has collapsed or explodes."""
+    """One sentence if the operator has collapsed or is exploding; None otherwise."""
     names = Diagnostics.__dataclass_fields__
     if not all(name in found for name in names):
         return None

@@ -1,4 +1,4 @@
-"""How lightning writes and reads checkpoints here: whole or not at all."""
+"""How lightning writes and reads checkpoints here: atomically, and without running code."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from lie_ssl.storage.files import write_whole
 from lie_ssl.training.checkpoints import read_checkpoint
 
 
-class WholeCheckpoints(CheckpointIO):
-    """Writes under another name, flushes to the disk and moves into place; reads without running code."""
+class AtomicCheckpointIO(CheckpointIO):
+    """Writes under a temporary name, flushes to disk and moves into place; reads without running code."""
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any | None = None) -> None:
         buffer = io.BytesIO()

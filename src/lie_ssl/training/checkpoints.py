@@ -1,4 +1,4 @@
-"""Reading checkpoints, which hold tensors and plain values only; lightning is not needed for it."""
+"""Reads checkpoints, which hold tensors and plain values only, without lightning."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ LAST, BEST = "last.ckpt", "best.ckpt"
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
-    """A checkpoint of a pretraining run, on the CPU."""
+    """Reads a checkpoint of a pretraining run to the CPU."""
     try:
         checkpoint = read_torch(path, "copy the run again, or remove its folder and train it again")
     except FileNotFoundError:
-        raise UserError(f"there is no checkpoint {path}; has the run begun?") from None
+        raise UserError(f"there is no checkpoint {path}; train the run first") from None
     if not (
         isinstance(checkpoint, dict)
         and isinstance(checkpoint.get("global_step"), int)
@@ -29,13 +29,13 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         and isinstance(state := checkpoint.get("state_dict"), dict)
         and all(isinstance(key, str) and isinstance(value, torch.Tensor) for key, value in state.items())
     ):
-        raise UserError(f"{path} is no checkpoint of a pretraining run of lie_ssl")
+        raise UserError(f"{path} is not a checkpoint of a lie_ssl run; give one that `lie-ssl pretrain` wrote")
     stated = own.get("format", 1)
     return migrate("checkpoint", checkpoint | {"format": stated}, str(path))
 
 
 def last_line(error: Exception) -> str:
-    """What torch says about weights that do not fit, as far as it fits into a sentence."""
+    """The last line of torch's error about weights that do not fit, shortened for a message."""
     text = str(error).splitlines()[-1].strip()
     return text if len(text) <= 200 else f"{text[:200]} ..."
 

@@ -1,4 +1,4 @@
-"""What a run is asked from time to time: k-NN accuracy, its losses on validation pairs, and how the operator does."""
+"""Checks during a run: k-NN accuracy, losses on validation pairs, and diagnostics of the operator."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ BANK, QUERIES, PAIRS, CALIBRATION = 2000, 1000, 256, 512
 
 
 class Checks:
-    """A fixed sample of a data set, and what a model makes of it.
+    """Measures a model on a fixed sample of a data set.
 
-    The bank of the k-NN classifier is drawn from the frames that training may see, the queries from the validation
-    instances in all poses. Validation pairs are of 2D poses where there are any. Without validation instances pairs
-    of training instances stand in, and there is no k-NN accuracy; nor is there one for a single class.
+    The bank of the k-NN classifier is drawn from the training frames, the queries from the validation instances in all
+    poses. Validation pairs have 2D poses if there are any. Without validation instances, pairs of training instances
+    are used, and there is no k-NN accuracy; nor is there one with a single class.
     """
 
     def __init__(
@@ -59,8 +59,8 @@ class Checks:
 
     @torch.no_grad()
     def run(self, model: PairModel) -> dict[str, float]:
-        """Every process must call it; the numbers are the same in all of them. A centred operator is calibrated first:
-        it is the only part of the model that a check changes."""
+        """Runs all checks; every process must call it, and all get the same numbers. A centred operator is calibrated
+        first; no other part of the model changes."""
         model.eval()
         try:
             if model.operator is not None and model.operator.centred:
@@ -73,7 +73,7 @@ class Checks:
         return result
 
     def _calibrate(self, model: PairModel, operator: LieOperator) -> None:
-        """Centre and spread as the encoder has them now, in eval mode, on pairs that training may see."""
+        """Sets the operator's centre and spread to those of the current encoder in eval mode, on training pairs."""
         batch = next(iter(self.known))
         rows = np.concatenate([batch.first, batch.second])
         z, z_next = embed_frames(model.method.encoder, self.frames, rows).to(_device(model)).chunk(2)
@@ -109,7 +109,7 @@ def validation_pairs(
     own: pd.DataFrame, batch: int, diverse: float, seed: int, rank: int, world: int, kinds: Sequence[str] = (),
     varied: Sequence[str] | None = None,
 ) -> PairSampler | None:  # fmt: skip
-    """Pairs of the given frames, the same at every check; None where no instance has two poses."""
+    """Pairs of the given frames, the same at every check; None if no instance has two poses."""
     flat = own[own["pose"] == "2d"]
     index = flat if len(flat) else own
     if index.groupby(["class", "instance"]).size().max() < 2:
@@ -129,7 +129,7 @@ def validation_pairs(
 
 
 def distinct_pairs(instances: Iterable[Instance]) -> int:
-    """How many ordered pairs of two frames of one instance and kind there are."""
+    """The number of ordered pairs of two frames of the same instance and kind."""
     return sum(len(kind) * (len(kind) - 1) for instance in instances for kind in instance.kinds)
 
 

@@ -1,4 +1,4 @@
-"""Everything that decides what a pretraining run learns. Two equal configs on equal data give the same weights."""
+"""The config of a pretraining run. Two equal configs on equal data give the same weights."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from lie_ssl.storage.limits import check_steps
 from lie_ssl.storage.trust import check_trust, is_import_path
 
 MOST_WORKERS, MOST_RATE = 256, 1e30
-VARIANT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")  # plain ASCII: elsewhere too many letters look alike
-# What may be changed between the parts of a run that is stopped and resumed.
+VARIANT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")  # ASCII only: many Unicode letters look alike
+# Settings that may change when a run is resumed.
 NON_IDENTITY_FIELDS = ("data", "log", "device", "workers")
 
 
@@ -39,27 +39,27 @@ class OptimConfig:
     name: Literal["adamw", "lars"] = "adamw"
     """Which optimiser."""
     lr: float = 1e-3
-    """Learning rate at its highest."""
+    """Peak learning rate."""
     operator_lr: float = 1.0
-    """Learning rate of the operator, as a multiple of `lr`; 0 leaves it as it starts."""
+    """Learning rate of the operator, as a multiple of `lr`; 0 freezes it."""
     weight_decay: float = 0.05
-    """On weights, not on biases and norms, nor on the operator."""
+    """Weight decay; biases, norms and the operator have none."""
     momentum: float = 0.9
-    """Of LARS; the first beta of AdamW."""
+    """Momentum of LARS; the first beta of AdamW."""
     beta: float = 0.95
-    """The second beta of AdamW."""
+    """Second beta of AdamW."""
     steps: int = 1000
-    """Steps of the optimiser."""
+    """Optimiser steps."""
     batch: int = 64
-    """Pairs in a batch, over all processes."""
+    """Pairs per batch, over all processes."""
     accumulate: int = 1
-    """Batches whose gradients make one step."""
+    """Batches per optimiser step (gradient accumulation)."""
     warmup: float = 0.1
-    """Share of the steps in which the rate rises."""
+    """Share of the steps in which the learning rate warms up."""
     floor: float = 0.0
-    """Learning rate at the end, as a share of the highest."""
+    """Final learning rate, as a share of the peak."""
     clip: float | None = 5.0
-    """Largest norm of the gradient of each group (encoder, operator, heads); None for no limit."""
+    """Gradient norm to which each group (encoder, operator, heads) is clipped; None for no clipping."""
 
     def __post_init__(self) -> None:
         check_steps("optim.steps x optim.accumulate", self.steps * self.accumulate)
@@ -68,7 +68,7 @@ class OptimConfig:
             if getattr(self, name) < 1:
                 raise UserError(f"optim.{name} is {getattr(self, name)}, but it must be 1 or more")
         if self.batch < 2:
-            raise UserError(f"optim.batch is {self.batch}, but contrast and batch-norm need at least 2 pairs")
+            raise UserError(f"optim.batch is {self.batch}, but it must be at least 2 for contrast and batch-norm")
         if not 0 < self.lr <= MOST_RATE:
             raise UserError(f"optim.lr is {self.lr}, but it must be above 0 and at most {MOST_RATE:g}")
         for name in ("operator_lr", "weight_decay"):
@@ -83,19 +83,19 @@ class OptimConfig:
 
 @dataclass(frozen=True)
 class LogConfig:
-    """What is written down, and how often."""
+    """What is logged, and how often."""
 
     every: int = 10
-    """Steps between two rows of the log."""
+    """Steps between two log rows."""
     check_every: int | None = None
-    """Steps between two checks (k-NN accuracy, losses on validation pairs, diagnostics); None: ten in a run, 20 steps
-    apart or more. The last step is always followed by one."""
+    """Steps between two checks (k-NN accuracy, losses on validation pairs, diagnostics); None for ten checks per run,
+    at least 20 steps apart. There is always one after the last step."""
     save_every: int | None = None
-    """Steps between two checkpoints; None: with every check."""
+    """Steps between two checkpoints; None for one with every check."""
     tensorboard: bool = True
     """Also write TensorBoard files."""
     wandb: str | None = None
-    """Also log to this project of Weights & Biases (needs the extra `wandb`)."""
+    """Project of Weights & Biases to which to log as well (needs the extra `wandb`)."""
 
     def __post_init__(self) -> None:
         check_numbers(self, "log")
@@ -115,45 +115,45 @@ class PretrainConfig:
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     """The encoder."""
     objective: ObjectiveConfig = field(default_factory=AloneConfig)
-    """What is learned from pairs."""
+    """The objective that is learned from pairs."""
     variant: str | None = None
-    """A word for a variant of the objective, which tables show behind its name."""
+    """Name of a variant of the objective, shown after the objective's name in tables."""
     optim: OptimConfig = field(default_factory=OptimConfig)
     """Optimiser and schedule."""
     log: LogConfig = field(default_factory=LogConfig)
-    """The log."""
+    """Logging, checks and checkpoints."""
     seed: int = 0
-    """Of the weights, the pairs, the masks and the augmentations."""
+    """Seed of the weights, pairs, masks and augmentations."""
     diverse: float = 0.5
-    """Share of the training instances of each class that are seen in all poses."""
+    """Share of the training instances of each class that are shown in all poses."""
     start: str | None = None
-    """Another run to start from: its encoder, and its heads and operator where they fit the same method."""
+    """Run to start from: its encoder, and its heads and operator if the method is the same and they fit."""
     precision: Literal["32", "bf16", "fp16"] = "32"
-    """Of the encoder's products; the operator computes in float32 or better."""
+    """Precision of the encoder; the operator computes in float32 or better."""
     on_nan: Literal["stop", "skip"] = "stop"
-    """What to do when a loss or a gradient is not finite: stop with a sentence, or leave the step out."""
+    """What to do if a loss or gradient is not finite: stop with an error, or skip the step."""
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
-    """Where to compute."""
+    """Device to train on."""
     workers: int = 0
-    """Processes that read frames; 0 reads in the training process."""
+    """Worker processes that read frames; 0 reads in the training process."""
 
     def __post_init__(self) -> None:
         check_numbers(self)
         if self.seed < 0 or self.workers < 0:
             raise UserError(f"seed is {self.seed} and workers {self.workers}, but they must be 0 or more")
         if not 0 < self.diverse <= 1:
-            raise UserError(f"diverse is {self.diverse}, but it must lie above 0 and at most at 1")
+            raise UserError(f"diverse is {self.diverse}, but it must be above 0 and at most 1")
         if self.workers > MOST_WORKERS:
-            raise UserError(f"workers is {self.workers:,}, but a run takes {MOST_WORKERS} processes at the most")
+            raise UserError(f"workers is {self.workers:,}, but a run can have at most {MOST_WORKERS}")
         if self.variant is not None and not VARIANT.fullmatch(self.variant):
             raise UserError(
-                f"variant is {self.variant!r:.80}, but it is a word of up to 64 letters, digits, _, - and dots"
+                f"variant is {self.variant!r:.80}, but it must consist of up to 64 letters, digits, _, - and dots"
             )
         check_objective(self.objective)
 
     @property
     def arm(self) -> str:
-        """What the run is called in tables: the name that its objective is registered under, and the variant."""
+        """The name of the run in tables: the registered name of its objective, and the variant."""
         name = objective_entry(self.objective.name).name
         return name if self.variant is None else f"{name}-{self.variant}"
 
@@ -166,37 +166,37 @@ class PretrainConfig:
         return self.log.save_every or self.check_every
 
     def digest(self) -> str:
-        """Twelve hex digits, equal for configs that learn the same."""
+        """A hash of 12 hex digits, equal for configs that give the same weights."""
         return digest(_identity(to_plain(self)))
 
     def known_digests(self) -> tuple[str, str]:
-        """Today's digest, and the one that the same config had in files of lie_ssl 0.1."""
+        """The current digest, and that of the same config in files of lie_ssl 0.1."""
         return self.digest(), digest(_identity(legacy_config(to_plain(self))))
 
 
 def _identity(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides the weights of a run."""
+    """The settings that determine the weights of a run."""
     return {name: value for name, value in plain.items() if name not in NON_IDENTITY_FIELDS}
 
 
 def kinds_of(config: PretrainConfig, frames: FrameSet) -> tuple[str, ...]:
-    """The kinds of pose that count as factors of their own in a run: all of the data set's, or none."""
+    """The kinds of pose that are separate factors in a run: all of the data set's, or none."""
     return config.objective.kinds(pose_kinds(frames.index))
 
 
 def import_paths(config: PretrainConfig) -> tuple[str, ...]:
-    """The names in a config that stand for code of the user's own."""
+    """The import paths in a config."""
     names = (config.method.name, config.encoder.name, config.objective.name)
     return tuple(name for name in names if is_import_path(name))
 
 
 def read_config(values: Mapping[str, Any], where: str = "config", trust: Collection[str] = ()) -> PretrainConfig:
-    """A config from plain data, with the settings of its own method and objective.
+    """Builds a config from plain data, with the settings of its method and objective.
 
-    Import paths in it are refused before anything is imported, but for those in `trust`.
+    Import paths in it are rejected before anything is imported, except those in `trust`.
     """
     if not isinstance(values, Mapping):
-        raise UserError(f"{where} is no config of a run")
+        raise UserError(f"{where} is not the config of a run; give the config.json of one")
     values = migrate("config", values, where)
     config = from_plain(PretrainConfig, {k: v for k, v in values.items() if k not in ("method", "objective")}, where)
     check_trust(config.encoder.name, f"{where}: encoder.name", trust)
@@ -208,28 +208,33 @@ def read_config(values: Mapping[str, Any], where: str = "config", trust: Collect
 def _named(
     values: Mapping[str, Any], part: str, default: str, where: str, trust: Collection[str]
 ) -> dict[str, Any]:  # fmt: skip
-    """The name and the other settings of a method or an objective, before any code of its own is imported."""
+    """The name and the other settings of a method or an objective, before its code is imported."""
     given = values.get(part, {})
     if not isinstance(given, Mapping):
-        raise UserError(f"{where}.{part} is {given!r}, but it takes named values")
+        raise UserError(f"{where}.{part} is {given!r}, but it must be a mapping of settings")
     name = str(given.get("name", default))
     check_trust(name, f"{where}: {part}.name", trust)
     return {"name": name, "values": {k: v for k, v in given.items() if k != "name"}}
 
 
 def config_bytes(config: PretrainConfig) -> bytes:
-    """A config as a JSON file."""
+    """A config as the bytes of a JSON file."""
     return json.dumps({"format": FORMAT, **to_plain(config)}, indent=1).encode()
 
 
 def load_config(path: Path, trust: Collection[str] = ()) -> PretrainConfig:
-    """From a JSON file, such as the config.json of a run."""
+    """Reads a config from a JSON file, such as the config.json of a run.
+
+    Args:
+        path: The file.
+        trust: Import paths that it may name. Importing runs code.
+    """
     if path.exists() and not path.is_file():
-        raise UserError(f"{path} is no file; give the config.json of a run")
+        raise UserError(f"{path} is not a file; give the config.json of a run")
     try:
         values = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
-        raise UserError(f"{path} is no JSON: {error}") from error
+        raise UserError(f"{path} is not valid JSON: {error}") from error
     return read_config(values, str(path), trust)

@@ -1,4 +1,4 @@
-"""The coordinates t that a run has seen: later phases draw neighbours of an embedding from them."""
+"""The coordinates t that occurred in a run; evaluation draws neighbours of an embedding from them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST = 4096
 def store_coordinates(folder: Path, model: PairModel, frames: FrameSet, config: PretrainConfig) -> None:
     """Infers t for pairs of training instances with the trained weights, and writes t (N, D) and delta (N, F).
 
-    There are 4,096 pairs, or as many as can differ if that is less.
+    There are 4,096 pairs, or all distinct pairs if there are fewer.
     """
     if model.mover is None:
         return
@@ -53,10 +53,10 @@ def store_coordinates(folder: Path, model: PairModel, frames: FrameSet, config: 
 
 
 def read_coordinates(folder: Path) -> tuple[Tensor, Tensor]:
-    """t (N, D) and delta (N, F) of a finished run."""
+    """Reads t (N, D) and delta (N, F) of a finished run."""
     path = folder / COORDINATES
     if not path.exists():
-        raise UserError(f"{folder} has no coordinates: the run has no operator, or it is not finished")
+        raise UserError(f"{folder} has no coordinates; give a finished run with an operator")
     try:
         tensors = load_file(path)
         return tensors["t"], tensors["delta"]

@@ -33,12 +33,20 @@ CLOSE = 1e-4
 def export_run(
     run: Path | str, out: Path | str, to: Format = "safetensors", which: Which = "last", trust: Collection[str] = ()
 ) -> Path:
-    """Writes the encoder of a run and, beside it, a card as Markdown; gives the path of the file.
+    """Writes the encoder of a run, and a card in Markdown beside it.
 
-    safetensors: for `lie_ssl.load`, with all that is needed to build the encoder again. timm: the body's weights under
-    timm's names, for `timm.create_model(name, checkpoint_path=...)`. onnx: the whole encoder from pictures in [0, 1] to
-    embeddings, for any batch size, compared with this one before it is kept. pretrained: a folder with the operator
-    too, for `lie_ssl.from_pretrained`.
+    Args:
+        run: Folder of the run.
+        out: The file to write; a folder for `pretrained`.
+        to: `safetensors` for `lie_ssl.load`, with all settings of the encoder; `timm` for the backbone's weights under
+            timm's names, for `timm.create_model(name, checkpoint_path=...)`; `onnx` for the whole encoder from
+            pictures in [0, 1] to embeddings, for any batch size, verified against the original; `pretrained` for a
+            folder that also has the operator, for `lie_ssl.from_pretrained`.
+        which: The last checkpoint, or the best one on the validation set.
+        trust: Import paths that the run may name. Importing runs code.
+
+    Returns:
+        The path of the file.
     """
     out = Path(out)
     if to not in (*ENDINGS, "pretrained"):
@@ -46,15 +54,15 @@ def export_run(
     if to != "pretrained" and out.suffix != ENDINGS[to]:
         raise UserError(f"{out} must end with {ENDINGS[to]} for the format {to}")
     if to != "pretrained" and out.exists():
-        raise UserError(f"{out} is there already; choose another --out")
+        raise UserError(f"{out} already exists; choose another --out")
     loaded = load(run, which, trust)
     if to == "pretrained":
         return loaded.save_pretrained(out)
     if loaded.config is None:
-        raise UserError(f"{run} is an encoder alone, and only runs are exported; give the run's folder")
+        raise UserError(f"{run} is an exported encoder, not a run; give the folder of a run")
     if to == "timm" and not timm.is_model(name := loaded.config.encoder.name):
-        raise UserError(f"{name} is no model of timm; take --to safetensors or onnx")
-    card = model_card(loaded, to, out.name)  # before anything is written: a damaged card of the run ends here
+        raise UserError(f"{name} is not a timm model; use --to safetensors or onnx")
+    card = model_card(loaded, to, out.name)  # before anything is written, as the run's card may be damaged
     out.parent.mkdir(parents=True, exist_ok=True)
     temporary = out.with_name(f".{out.name}.part{out.suffix}")
     try:
@@ -77,7 +85,7 @@ def contiguous(state: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def settings(loaded: Loaded) -> dict[str, Any]:
-    """What it takes to build the encoder again."""
+    """The settings that rebuild the encoder."""
     assert loaded.config is not None
     own = asdict(loaded.config.encoder)
     encoder = loaded.encoder
@@ -88,15 +96,15 @@ def settings(loaded: Loaded) -> dict[str, Any]:
 
 
 def read_export(path: Path) -> tuple[Any, dict[str, Tensor]]:
-    """Settings and weights of an exported safetensors file."""
+    """Reads the settings and weights of an exported safetensors file."""
     try:
         with safe_open(path, framework="pt") as file:
             stated = (file.metadata() or {}).get(KEY)
-            state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 it is no mapping
+            state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 not a mapping
     except (SafetensorError, OSError) as error:
-        raise UserError(f"{path} is no safetensors file: {error}") from error
+        raise UserError(f"{path} is not a safetensors file: {error}") from error
     if stated is None:
-        raise UserError(f"{path} is no encoder that lie_ssl has exported; give it to encoder.weights instead")
+        raise UserError(f"{path} was not exported by lie_ssl; give it to encoder.weights instead")
     try:
         return parse_json(stated), state
     except ValueError as error:
@@ -104,14 +112,14 @@ def read_export(path: Path) -> tuple[Any, dict[str, Tensor]]:
 
 
 def write_onnx(loaded: Loaded, path: Path) -> None:
-    """Exports and compares on random pictures; a difference above 1e-4 is an error."""
+    """Exports and compares with the original on random pictures; a difference above 1e-4 is an error."""
     require("--to onnx", "onnx")
     import onnxruntime
 
     encoder = loaded.encoder
     shape = (encoder.channels, encoder.image_size, encoder.image_size)
     pictures = torch.rand(3, *shape, generator=torch.Generator().manual_seed(0))
-    with warnings.catch_warnings():  # about the checks of shapes in `forward`, which an export may take as settled
+    with warnings.catch_warnings():  # about shape checks in `forward`, which an export can ignore
         warnings.simplefilter("ignore")
         torch.onnx.export(
             encoder, (pictures[:2],), str(path), input_names=["images"], output_names=["embeddings"], dynamo=False,
@@ -123,23 +131,23 @@ def write_onnx(loaded: Loaded, path: Path) -> None:
         wanted = encoder(pictures).numpy()
     worst = float(np.abs(found - wanted).max() / max(1.0, np.abs(wanted).max()))
     if not worst <= CLOSE:
-        raise UserError(f"the ONNX model differs from the encoder by {worst:.1e}, more than {CLOSE}; it was not kept")
+        raise UserError(f"the ONNX model differs from the encoder by {worst:.1e}, more than {CLOSE}; it was deleted")
 
 
 def timm_arguments(loaded: Loaded) -> str:
-    """How timm is told to build the same body."""
+    """The arguments with which timm builds the same backbone."""
     assert loaded.config is not None
     config, encoder = loaded.config.encoder, loaded.encoder
     arguments: dict[str, Any] = {"num_classes": 0, "in_chans": encoder.channels}
     if encoder.is_vit:
         arguments |= {"img_size": encoder.image_size, "patch_size": encoder.patch_size}
     if encoder.pool != "own":
-        arguments |= {"global_pool": encoder.pool, "fc_norm": False}  # the norm comes before the pooling here
+        arguments |= {"global_pool": encoder.pool, "fc_norm": False}  # here the norm comes before the pooling
     return ", ".join(f"{name}={value!r}" for name, value in {**arguments, **dict(config.options)}.items())
 
 
 def model_card(loaded: Loaded, to: str, name: str) -> str:
-    """What the file is, in Markdown."""
+    """The card of an exported file, in Markdown."""
     assert loaded.config is not None
     assert loaded.card is not None
     config, card, encoder = loaded.config, loaded.card, loaded.encoder

@@ -1,7 +1,7 @@
 """The folder of a run: config.json, card.json, metrics.csv, checks.csv, last.ckpt, best.ckpt, coordinates.safetensors.
 
-The config is written first and decides whether a folder may be gone on with; the card is written at the beginning and
-once more at the end, with what was found.
+The config is written first and decides whether a run may be resumed; the card is written at the beginning, and again at
+the end with the results.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.frames.pairs import Deltas
 from lie_ssl.migration import FORMAT, RENAMED_ARMS, arm_of, migrate
 from lie_ssl.objectives.registry import objective_type
-from lie_ssl.serialization import to_plain
+from lie_ssl.serialization import first_difference, to_plain
 from lie_ssl.storage.cards import CARD, Kinds, check_fields, read_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.training.checkpoints import LAST, read_checkpoint
@@ -43,9 +43,9 @@ CARD_FIELDS: dict[str, Kinds] = {
 
 
 def check_run(folder: Path, config: PretrainConfig, frames: FrameSet) -> bool:
-    """Refuses a folder that holds something else than this run; True if the run is finished already.
+    """Rejects a folder that holds anything but this run; returns whether the run is finished.
 
-    A finished run must be whole: its last checkpoint can be read, and is of its last step.
+    The last checkpoint of a finished run must be readable, and from its last step.
     """
     if not folder.exists():
         return False
@@ -55,17 +55,17 @@ def check_run(folder: Path, config: PretrainConfig, frames: FrameSet) -> bool:
     if not entries:
         return False
     if CONFIG not in entries:
-        raise UserError(f"{folder} holds other files ({', '.join(sorted(entries)[:3])}); choose an empty folder")
+        raise UserError(f"{folder} contains other files ({', '.join(sorted(entries)[:3])}); choose an empty folder")
     check_names(folder, config)
     found = load_config(folder / CONFIG, import_paths(config))
     if found.digest() != config.digest():
-        raise UserError(f"{folder} holds another run ({difference(found, config)}); choose another --out")
+        raise UserError(f"{folder} contains another run ({difference(found, config)}); choose another --out")
     if CARD not in entries:
         return False
     card = read_run_card(folder)
     if card["data"]["card_hash"] != frames.card["card_hash"]:
         raise UserError(
-            f"{folder} was begun with another data set than {frames.folder}; give that one or choose another --out"
+            f"{folder} was started with another data set than {frames.folder}; use that one or choose another --out"
         )
     if not card["finished"]:
         return False
@@ -74,7 +74,7 @@ def check_run(folder: Path, config: PretrainConfig, frames: FrameSet) -> bool:
 
 
 def check_names(folder: Path, config: PretrainConfig) -> None:
-    """Refuses the folder of a run with another method or encoder, before their code would be imported."""
+    """Rejects the folder of a run with another method or encoder, before their code is imported."""
     values = read_json(folder / CONFIG, "choose another --out")
     values = migrate("config", values, str(folder / CONFIG))
     names = {"method": config.method.name, "encoder": config.encoder.name, "objective": config.objective.name}
@@ -83,37 +83,26 @@ def check_names(folder: Path, config: PretrainConfig) -> None:
         found = given.get("name") if isinstance(given, dict) else None
         if found != own:
             raise UserError(
-                f"{folder} holds another run ({part}.name is {found} there and {own} here); choose another --out"
+                f"{folder} contains another run ({part}.name is {found} there and {own} here); choose another --out"
             )
 
 
 def check_finished(folder: Path, config: PretrainConfig) -> None:
-    """Refuses a run whose card says that it is finished while its files do not."""
+    """Rejects a run that is finished according to its card, but not according to its files."""
     checkpoint = read_checkpoint(folder / LAST)
     method, step = checkpoint["lie_ssl"]["method"], checkpoint["global_step"]
     remedy = "copy the run again, or remove its folder and train it again"
     if method != config.method.name:
-        raise UserError(f"{folder / LAST} is of {method}, but the run is of {config.method.name}; {remedy}")
+        raise UserError(f"{folder / LAST} is from {method}, but the run from {config.method.name}; {remedy}")
     if step != config.optim.steps:
-        raise UserError(f"{folder / LAST} is of step {step:,}, but the run has {config.optim.steps:,}; {remedy}")
+        raise UserError(f"{folder / LAST} is from step {step:,}, but the run has {config.optim.steps:,}; {remedy}")
     if objective_type(config.objective.name).has_mover:
         read_coordinates(folder)
 
 
 def difference(a: PretrainConfig, b: PretrainConfig) -> str:
-    """The first setting in which two configs differ, in words."""
-    first, second = (_flat(to_plain(c)) for c in (a, b))
-    for name in sorted(first.keys() | second.keys()):
-        if first.get(name) != second.get(name) and name.split(".")[0] not in NON_IDENTITY_FIELDS:
-            return f"{name} is {first.get(name)} there and {second.get(name)} here"
-    return "with the same settings"
-
-
-def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for name, value in values.items():
-        out |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
-    return out
+    """The first setting in which two configs differ, for a message."""
+    return first_difference(to_plain(a), to_plain(b), NON_IDENTITY_FIELDS) or "with the same settings"
 
 
 def write_config(folder: Path, config: PretrainConfig) -> None:
@@ -125,10 +114,10 @@ def write_run_card(folder: Path, card: dict[str, Any]) -> None:
 
 
 def read_run_card(folder: Path) -> dict[str, Any]:
-    """The card of a run; one sentence for any other folder."""
+    """Reads the card of a run; any other folder is a :class:`UserError`."""
     path = folder / CARD
     if not path.exists():
-        raise UserError(f"{folder} is no run of lie_ssl: it has no {CARD}; make one with `lie-ssl pretrain`")
+        raise UserError(f"{folder} is not a run: it has no {CARD}; make one with `lie-ssl pretrain`")
     remedy = "copy the run again"
     card = read_json(path, remedy)
     if card.get("kind") != "pretraining":
@@ -142,7 +131,7 @@ def read_run_card(folder: Path) -> dict[str, Any]:
 
 
 def _name_arm(card: dict[str, Any], folder: Path) -> None:
-    """The arm of a card of format 1, by the config beside it; one that contradicts the config is left to be found."""
+    """Updates the arm in a card of format 1 from the config beside it, unless they contradict each other."""
     config = read_json(folder / CONFIG, "copy the run again")
     found = config.get("arm")
     if "format" not in config and RENAMED_ARMS.get(str(found), found) == card["arm"]:
@@ -150,19 +139,19 @@ def _name_arm(card: dict[str, Any], folder: Path) -> None:
 
 
 def check_run_card(card: dict[str, Any], where: str, remedy: str) -> None:
-    """Refuses a card that lacks what its readers want to know."""
+    """Rejects a card that lacks required fields."""
     check_fields(card, CARD_FIELDS, where, remedy)
     check_fields(card["data"], dict.fromkeys(("card_hash", "config_hash", "recipe", "source"), str), where, remedy)
     check_fields(card["versions"], {"lie_ssl": str}, f"{where}: versions", remedy)
     if not (1 <= card["size"] <= 4096 and 1 <= card["channels"] <= 64):
-        raise UserError(f"{where} has {card['channels']} channels of {card['size']} px; {remedy}")
+        raise UserError(f"{where} has an impossible picture size ({card['channels']} x {card['size']} px); {remedy}")
     for name in ("factors", "classes"):
         if not all(isinstance(word, str) for word in card[name]):
-            raise UserError(f"{where} has names in {name!r} that are no words; {remedy}")
+            raise UserError(f"{where} has names in {name!r} that are not strings; {remedy}")
 
 
 def first_card(config: PretrainConfig, frames: FrameSet, encoder: Any, device: str, processes: int) -> dict[str, Any]:
-    """What is known at the beginning."""
+    """The card at the beginning of a run."""
     data = frames.card
     report = encoder.weight_report
     return {
@@ -177,7 +166,7 @@ def first_card(config: PretrainConfig, frames: FrameSet, encoder: Any, device: s
         "channels": frames.channels,
         "factors": list(Deltas(frames.index, kinds_of(config, frames)).factors),
         "dim": encoder.dim,
-        "pool": encoder.pool if encoder.is_vit else "auto",  # the setting that builds it again
+        "pool": encoder.pool if encoder.is_vit else "auto",  # the setting that rebuilds it
         "weights": None if report is None else str(report),
         "versions": versions(),
         "machine": machine(device, processes),
@@ -186,13 +175,13 @@ def first_card(config: PretrainConfig, frames: FrameSet, encoder: Any, device: s
 
 
 def versions() -> dict[str, str]:
-    """Of everything that could change a weight."""
+    """The versions of all packages that could change a weight."""
     packages = ("torch", "torchvision", "timm", "lightning", "numpy")
     return {"lie_ssl": lie_ssl.__version__, "python": platform.python_version()} | versions_of(packages)
 
 
 def machine(device: str, processes: int) -> dict[str, Any]:
-    """What it ran on; no names of hosts or people."""
+    """The hardware of a run; no names of hosts or people."""
     name = torch.cuda.get_device_name() if device == "cuda" else platform.machine()
     return {
         "device": device, "name": name, "system": platform.system(), "cores": os.cpu_count(),

@@ -14,18 +14,18 @@ from lie_ssl.errors import UserError
 
 
 class LARS(Optimizer):
-    """Momentum SGD in which the step of every weight is proportional to the weight's own size.
+    """Momentum SGD in which the step of every weight tensor is proportional to its norm.
 
         u = g + weight_decay * w,    v = momentum * v + trust * |w| / |u| * u,    w = w - lr * v
 
-    This is the form in use for self-supervised training: the decay belongs to the norm below the line (the paper writes
-    |g| + weight_decay |w| there), and the rate stands outside the momentum, as in torch's SGD. Parameters of at most
-    one dimension (biases, norms) take the plain gradient: neither decay nor adaptation. Where |w| or |u| is zero the
+    This is the form used in self-supervised training: the norm in the denominator includes the decay (the paper has
+    |g| + weight_decay |w|), and the rate is applied outside the momentum, as in torch's SGD. Parameters of at most one
+    dimension (biases, norms) use the plain gradient, with neither decay nor adaptation. Where |w| or |u| is zero, the
     ratio is 1.
 
     Args:
-        params: parameters or groups; every setting below may differ by group.
-        adapt: whether the weights of a group are adapted; without it they follow SGD with momentum and decay.
+        params: Parameters or groups; every setting below may differ by group.
+        adapt: Whether the weights of a group are adapted; without it they follow SGD with momentum and decay.
     """
 
     def __init__(
@@ -42,13 +42,13 @@ class LARS(Optimizer):
         super().__init__(params, defaults)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Takes a group in after a look at its settings."""
+        """Adds a group after checking its settings."""
         given = self.defaults | param_group
         for name in ("lr", "weight_decay", "trust"):
             if not given[name] >= 0:
-                raise UserError(f"LARS was given {name}={given[name]}; choose a number of 0 or more.")
+                raise UserError(f"LARS was given {name}={given[name]}, but it must be 0 or more")
         if not 0 <= given["momentum"] < 1:
-            raise UserError(f"LARS was given momentum={given['momentum']}; choose at least 0 and less than 1.")
+            raise UserError(f"LARS was given momentum={given['momentum']}, but it must be in [0, 1)")
         super().add_param_group(param_group)
 
     @overload
@@ -59,7 +59,7 @@ class LARS(Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:
-        """One step for every parameter that has a gradient."""
+        """Updates every parameter that has a gradient."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -85,6 +85,6 @@ class LARS(Optimizer):
 
 
 def trust_ratio(weight: Tensor, update: Tensor, trust: float) -> Tensor:
-    """trust * |weight| / |update| as a scalar tensor, 1 where either is zero; the device is not waited for."""
+    """trust * |weight| / |update| as a scalar tensor, 1 if either is zero; without waiting for the device."""
     size, length = torch.linalg.vector_norm(weight), torch.linalg.vector_norm(update)
     return torch.where((size > 0) & (length > 0), trust * size / length, torch.ones_like(size))

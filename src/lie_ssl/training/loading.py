@@ -1,4 +1,4 @@
-"""What comes out of a run: its encoder and its operator, ready for use."""
+"""Loads the encoder and the operator of a run."""
 
 from __future__ import annotations
 
@@ -31,47 +31,59 @@ from lie_ssl.training.model import build_model
 Which = Literal["last", "best"]
 WEIGHTS = "model.safetensors"  # of a saved model's folder
 SIZES = ("image_size", "channels")
-SLACK = 0.01  # how far floats may lie outside of 0 to 1, as they do after resampling
+SLACK = 0.01  # how far floats may lie outside [0, 1], as after resampling
 
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A trained encoder in eval mode, with its operator where it has one."""
+    """A trained encoder in eval mode, with its operator if it has one."""
 
     encoder: Encoder
     operator: LieOperator | None
     config: PretrainConfig | None = None
     card: dict[str, Any] | None = None
     model: PairModel | None = None
-    factors: tuple[str, ...] = ()  # kinds of pose that are columns of delta of their own
+    factors: tuple[str, ...] = ()  # kinds of pose that have their own columns of delta
 
     @torch.no_grad()
     def embed(self, images: Any, batch: int = 256) -> Tensor:
-        """Pictures -> (N, M). Takes PIL pictures, uint8 arrays (N, H, W, C), (H, W, C) or grey (N, H, W), tensors
-        (N, C, H, W) in [0, 1] or uint8, paths of picture files, lists of these, and folders (see
-        :func:`picture_files`). Pictures of another size are scaled and fitted whole into the square, with the colour of
-        their corner around them; colours become grey (or grey three channels) where the encoder wants it."""
+        """Computes embeddings.
+
+        Pictures of another size are scaled to fit into the square and padded with the colour of their corner. Colours
+        are converted to grey, or grey to three channels, as the encoder needs.
+
+        Args:
+            images: PIL pictures, uint8 arrays (N, H, W, C), (H, W, C) or grey (N, H, W), tensors (N, C, H, W) in
+                [0, 1] or uint8, paths of picture files, lists of these, or folders (see :func:`picture_files`).
+            batch: Batch size.
+
+        Returns:
+            The embeddings (N, M).
+        """
         pictures = as_tensor(images, self.encoder.image_size, self.encoder.channels)
         device = next(self.encoder.parameters()).device
         parts = [self.encoder(to_float(part, device)).cpu() for part in pictures.split(batch)]
         return torch.cat(parts) if parts else torch.zeros(0, self.encoder.dim)
 
     def save_pretrained(self, folder: Path | str) -> Path:
-        """Writes encoder and operator into a folder for `lie_ssl.from_pretrained`."""
+        """Writes the encoder and the operator to a folder for `lie_ssl.from_pretrained`."""
         from lie_ssl.training.pretrained import save_pretrained
 
         return save_pretrained(self, folder)
 
 
 def load(run: Path | str, which: Which = "last", trust: Collection[str] = ()) -> Loaded:
-    """The encoder and the operator of a run's folder or of a saved model's, or the encoder of an exported .safetensors
-    file.
+    """Loads the encoder and the operator of a run or of a saved model, or the encoder of an exported file.
 
     Args:
-        run: The folder or the file. Nothing in it is executed.
-        which: The last checkpoint of a run, or the one that was best on validation.
+        run: The folder of a run or of a saved model, or an exported .safetensors file. Nothing in it is executed.
+        which: The last checkpoint of a run, or the best one on the validation set.
         trust: Import paths (`package.module:Class`) that it may name for its encoder or its method. Importing runs
-            code: give only names that you know.
+            code: give only names that you trust.
+
+    Example:
+        >>> model = lie_ssl.load("runs/mae_lie")                # doctest: +SKIP
+        >>> z = model.embed("photos")                           # doctest: +SKIP
     """
     path = Path(run)
     if path.is_file():
@@ -84,7 +96,7 @@ def load(run: Path | str, which: Which = "last", trust: Collection[str] = ()) ->
         return from_pretrained(path, trust)
     card = read_run_card(path)
     config = load_config(path / CONFIG, trust)
-    # The checkpoint holds all weights; the file they first came from need not be here any more.
+    # The checkpoint holds all weights; the file from which they started may be gone.
     encoder = replace(config.encoder, weights=None, layout="auto", allow=(), parts=(), pool=card["pool"])
     model = build_model(replace(config, encoder=encoder), card["size"], card["channels"], card["factors"])
     if which not in ("last", "best"):
@@ -92,11 +104,11 @@ def load(run: Path | str, which: Which = "last", trust: Collection[str] = ()) ->
     checkpoint = read_checkpoint(path / (LAST if which == "last" else BEST))
     for name, own in (("method", config.method.name), ("arm", config.arm), ("seed", config.seed)):
         if card[name] != own:
-            words = f"the card of {path} says that its {name} is {card[name]!r}, its config {own!r}"
+            words = f"the card of {path} has {name} {card[name]!r}, but its config {own!r}"
             raise UserError(f"{words}; copy the run again")
     if checkpoint["lie_ssl"]["method"] != config.method.name:
         found = checkpoint["lie_ssl"]["method"]
-        raise UserError(f"the checkpoint in {path} is of {found}, but its config says {config.method.name}")
+        raise UserError(f"the checkpoint in {path} is from {found}, but its config has {config.method.name}")
     try:
         model.load_state_dict(model_state(checkpoint))
     except RuntimeError as error:
@@ -119,9 +131,9 @@ def _load_file(path: Path, trust: Collection[str]) -> Loaded:
 
 
 def build_encoder(settings: Any, where: str, trust: Collection[str]) -> Encoder:
-    """The encoder of a file's own settings, as :func:`lie_ssl.training.export.settings` writes them; random weights."""
+    """Builds the encoder from a file's settings (:func:`lie_ssl.training.export.settings`), with random weights."""
     if not isinstance(settings, dict):
-        raise UserError(f"{where} has no settings of an encoder; export or save the model again")
+        raise UserError(f"{where} has no encoder settings; export or save the model again")
     missing = [name for name in ("name", "patch_size", "pool", "options", *SIZES) if name not in settings]
     if missing:
         raise UserError(f"{where} lacks the encoder's {missing[0]}; export or save the model again")
@@ -138,13 +150,13 @@ def build_encoder(settings: Any, where: str, trust: Collection[str]) -> Encoder:
 
 
 def picture_files(path: Path | str) -> list[Path]:
-    """The picture files of a folder and those inside it, sorted by name; or the one file."""
+    """The picture files in a folder and its subfolders, sorted by name; for a file, the file itself."""
     path = Path(path)
     if path.is_file():
         return [path]
     found = sorted(p for p in path.rglob("*") if p.suffix.lower() in EXTENSIONS and p.is_file())
     if not found:
-        raise UserError(f"there is no picture file {path}, and no folder with pictures ({', '.join(EXTENSIONS)})")
+        raise UserError(f"{path} is not a picture file or a folder with pictures ({', '.join(EXTENSIONS)})")
     return found
 
 
@@ -156,16 +168,16 @@ def _square(picture: Image.Image | Path | str, size: int, grey: bool) -> NDArray
 
 
 def _grey(batch: Tensor) -> Tensor:
-    """(N, 3, H, W) -> (N, 1, H, W) by brightness, as PIL weights it."""
+    """(N, 3, H, W) -> (N, 1, H, W): brightness with PIL's weights."""
     weights = torch.tensor([0.299, 0.587, 0.114]).view(1, 3, 1, 1)
     return (to_float(batch) * weights).sum(dim=1, keepdim=True)
 
 
 def as_tensor(images: Any, size: int, channels: int) -> Tensor:
-    """Pictures of any usual kind -> (N, C, size, size)."""
+    """Converts pictures of any usual kind to (N, C, size, size)."""
     if isinstance(images, (str, Path)):
         images = picture_files(images)
-    if isinstance(images, np.ndarray) and images.dtype.kind in "UO":  # file names, or pictures of PIL
+    if isinstance(images, np.ndarray) and images.dtype.kind in "UO":  # file names or PIL pictures
         images = images.tolist()
     if isinstance(images, Tensor):
         batch = images
@@ -176,7 +188,7 @@ def as_tensor(images: Any, size: int, channels: int) -> Tensor:
         if images.ndim == 3:
             array = images[None] if images.shape[-1] in (1, 3) else images[..., None]
         if array.ndim != 4 or array.dtype != np.uint8:
-            raise UserError(f"an array of pictures is uint8 and (N, H, W, C), not {array.dtype} {array.shape}")
+            raise UserError(f"an array of pictures must be uint8 (N, H, W, C), not {array.dtype} {array.shape}")
         batch = to_tensor(array.copy())
     else:
         pictures: Sequence[Any] = [images] if isinstance(images, Image.Image) else list(images)
@@ -188,10 +200,10 @@ def as_tensor(images: Any, size: int, channels: int) -> Tensor:
     if batch.ndim == 4 and (batch.shape[1], channels) in ((1, 3), (3, 1)):
         batch = batch.expand(-1, 3, -1, -1) if channels == 3 else _grey(batch)
     if batch.ndim != 4 or batch.shape[1] != channels:
-        raise UserError(f"the encoder takes pictures of {channels} channels, not a batch of {tuple(batch.shape)}")
+        raise UserError(f"the encoder needs (N, {channels}, H, W), not a batch of shape {tuple(batch.shape)}")
     if batch.is_floating_point() and batch.numel() and not (batch.min() >= -SLACK and batch.max() <= 1 + SLACK):
         low, high = float(batch.min()), float(batch.max())
-        raise UserError(f"pictures of floats lie in 0 to 1, not in {low:.3g} to {high:.3g}; scale them, or give uint8")
+        raise UserError(f"float pictures must be in [0, 1], not {low:.3g} to {high:.3g}; rescale them or use uint8")
     if batch.shape[2] != batch.shape[3]:
         batch = _padded(batch)
     if batch.shape[2:] != (size, size):
@@ -201,7 +213,7 @@ def as_tensor(images: Any, size: int, channels: int) -> Tensor:
 
 
 def _padded(batch: Tensor) -> Tensor:
-    """(N, C, H, W) -> (N, C, S, S), S the longer side; the rest takes the colour of each picture's corner."""
+    """(N, C, H, W) -> (N, C, S, S), S the longer side; padded with the colour of each picture's corner."""
     height, width = batch.shape[2:]
     side = max(height, width)
     page = batch[:, :, :1, :1].repeat(1, 1, side, side)

@@ -1,4 +1,4 @@
-"""The log of a run: CSV always, TensorBoard by default, Weights & Biases where it is asked for."""
+"""The log of a run: CSV always, TensorBoard by default, Weights & Biases on request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ METRICS, CHECKS = "metrics.csv", "checks.csv"
 
 
 class Table:
-    """A CSV file whose first column is the step. A resumed run drops the rows of steps that it will take again."""
+    """A CSV file whose first column is the step. A resumed run drops the rows of steps that it will repeat."""
 
     def __init__(self, path: Path, resumed_at: int) -> None:
         self.path = path
@@ -31,7 +31,7 @@ class Table:
             write_whole(path, [_text(self.columns, rows).encode()] if rows else [])
 
     def write(self, row: Mapping[str, float]) -> None:
-        """Adds a row at once; the columns are those of the first row."""
+        """Appends a row immediately; the columns are those of the first row."""
         if not self.columns:
             self.columns = list(row)
             write_whole(self.path, [_text(self.columns, []).encode()])
@@ -40,7 +40,7 @@ class Table:
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """The whole rows of a log; a last line that was cut short is left out."""
+    """The complete rows of a log, without a truncated last line."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
@@ -51,7 +51,7 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 
 class RunLog:
-    """Writes the same numbers to all places."""
+    """Writes numbers to CSV, TensorBoard and Weights & Biases."""
 
     def __init__(self, folder: Path, config: PretrainConfig, resumed_at: int) -> None:
         self.tables = {name: Table(folder / name, resumed_at) for name in (METRICS, CHECKS)}
@@ -82,7 +82,7 @@ class RunLog:
 
 
 def check_wandb(config: LogConfig) -> None:
-    """One sentence where Weights & Biases is asked for and not installed."""
+    """Rejects a config that needs Weights & Biases if it is not installed."""
     if config.wandb:
         require("log.wandb", "wandb")
 

@@ -1,4 +1,4 @@
-"""The model of a config, with weights that depend on the seed only."""
+"""Builds the model of a config, with weights that depend only on the seed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.storage.limits import check_memory, gigabytes
 from lie_ssl.training.config import PretrainConfig, import_paths
 
-USUAL = 512  # settings up to this size are taken to fit
+USUAL = 512  # settings up to this size are assumed to fit
 
 
 def build_model(config: PretrainConfig, size: int, channels: int, factors: Sequence[str] = ("pose",)) -> PairModel:
-    """For frames of the given size; the same seed gives the same encoder and heads in every arm."""
+    """Builds the model for frames of the given size; the same seed gives the same encoder and heads in every arm."""
     for name, found in (("image_size", size), ("channels", channels)):
         if (given := getattr(config.encoder, name)) not in (None, found):
             raise UserError(
@@ -40,9 +40,9 @@ def build_model(config: PretrainConfig, size: int, channels: int, factors: Seque
 
 
 def check_model(config: PretrainConfig, size: int, channels: int, factors: Sequence[str]) -> None:
-    """Refuses a model whose weights do not fit into memory, before any of it is made.
+    """Rejects a model whose weights do not fit into memory, before it is built.
 
-    It is built without storage, which shows how large it is. That is worth its time only where some setting is large.
+    Its size is found by building it without storage; that is done only if some setting is large.
     """
     if max(_whole_numbers((config.method, config.objective)), default=0) <= USUAL or import_paths(config):
         return
@@ -54,13 +54,13 @@ def check_model(config: PretrainConfig, size: int, channels: int, factors: Seque
     except RuntimeError as error:
         if "overflow" not in str(error):
             raise
-        raise UserError(f"this model needs more than {gigabytes(2**63)}; take smaller sizes of its parts") from error
+        raise UserError(f"this model needs more than {gigabytes(2**63)}; make its parts smaller") from error
     count = sum(p.numel() for p in model.parameters())
-    check_memory(4 * count, f"a model of {count:.3g} weights", "take smaller sizes of its parts")
+    check_memory(4 * count, f"a model of {count:.3g} weights", "make its parts smaller")
 
 
 def _whole_numbers(value: Any) -> Iterator[int]:
-    """All whole numbers among settings, however deep."""
+    """All whole numbers in settings, at any depth."""
     if isinstance(value, int):
         yield value
     elif isinstance(value, tuple):
@@ -71,7 +71,7 @@ def _whole_numbers(value: Any) -> Iterator[int]:
 
 
 def load_parts(encoder: Encoder, method: Method, config: EncoderConfig) -> None:
-    """Loads the encoder's weight file once more, with the wanted parts of the method."""
+    """Loads the encoder's weight file again, with the requested parts of the method."""
     known = method.parts()
     if wrong := [name for name in config.parts if name not in known]:
         raise UserError(f"encoder.parts has {wrong[0]!r}, but this method has {', '.join(known) or 'none'}")

@@ -22,11 +22,11 @@ from lie_ssl.training.schedule import scheduler
 
 
 class Pretraining(pl.LightningModule):
-    """Runs the model, clips gradients by group, and looks out for what is not finite.
+    """Runs the model, clips gradients by group, and watches for values that are not finite.
 
-    `last` holds what the callbacks log: the terms of the loss and the norms of the gradients of the last batch.
-    All random numbers follow from the seed and `batches`, the count of batches so far, so that a run goes on bit for
-    bit after a restart.
+    `last` holds what the callbacks log: the terms of the loss and the gradient norms of the last batch. All random
+    numbers follow from the seed and `batches`, the number of batches so far, so that a resumed run is identical bit
+    for bit.
     """
 
     def __init__(self, model: PairModel, config: PretrainConfig) -> None:
@@ -41,7 +41,7 @@ class Pretraining(pl.LightningModule):
     def training_step(self, batch: PairTensors, batch_idx: int) -> Tensor:
         total = self.config.optim.batch
         share = total // self.trainer.world_size
-        # For whatever draws from torch itself, such as dropout in an encoder of the user's.
+        # For modules that draw from torch's global generator, such as dropout in a user's encoder.
         torch.manual_seed(derive_seed(self.config.seed, "step", self.batches, self.global_rank))
         if self.config.on_nan == "skip" and self.batches % self.config.optim.accumulate == 0:
             self._buffers_before = [b.clone() for b in self.model.buffers()]
@@ -55,14 +55,14 @@ class Pretraining(pl.LightningModule):
         return total_loss
 
     def configure_gradient_clipping(self, optimizer: Any, *_: Any, **__: Any) -> None:
-        """Clips each group by itself, so that a large gradient of one does not silence the others."""
+        """Clips each group separately, so that a large gradient of one does not shrink the others."""
         norms = gradient_norms(self.model, self.config.optim.clip)
         self.last |= {f"gradient_{name}": norm.detach() for name, norm in norms.items()}
         self.last["lr"] = torch.tensor(optimizer.param_groups[0]["lr"])
         bad, self._first_bad = self._first_bad, None
-        if bad is None and self.config.precision != "fp16":  # the loss scale of fp16 meets inf as a matter of course
+        if bad is None and self.config.precision != "fp16":  # with fp16's loss scaling, inf is normal
             bad = next((f"the gradient of the {n}" for n, v in norms.items() if not bool(torch.isfinite(v))), None)
-        # With several processes the gradients are already joined, so that all of them see what one has met.
+        # The gradients are already averaged over the processes, so all of them see the problem of one.
         if self._anywhere(bad is not None):
             self._not_finite(bad or "a loss in another process")
 
@@ -77,12 +77,12 @@ class Pretraining(pl.LightningModule):
         step = self.global_step + 1
         if self.config.on_nan == "stop":
             raise UserError(
-                f"step {step}: {what} is not finite; checkpoints from before are kept. Lower optim.lr, or leave such "
-                "steps out with --on-nan skip"
+                f"step {step}: {what} is not finite; earlier checkpoints are kept. Lower optim.lr, or skip such steps "
+                "with --on-nan skip"
             )
         self.skipped += 1
         for parameter in self.model.parameters():
-            parameter.grad = None  # an optimiser leaves parameters without a gradient as they are
+            parameter.grad = None  # optimisers do not change parameters without a gradient
         for buffer, before in zip(self.model.buffers(), self._buffers_before, strict=True):
             buffer.copy_(before)
 
@@ -107,7 +107,7 @@ class Pretraining(pl.LightningModule):
 
 
 def first_not_finite(terms: dict[str, Tensor]) -> str | None:
-    """The name of the first term that is nan or inf. The sum comes last: it only repeats what another began."""
+    """The name of the first term that is nan or inf. The total comes last, as it only repeats another's problem."""
     names = sorted(terms, key=lambda name: name in ("ssl", "loss"))
     finite = torch.isfinite(torch.stack([terms[name].float() for name in names])).tolist()  # one copy from the device
     return next((f"the term {name!r}" for name, good in zip(names, finite, strict=True) if not good), None)

@@ -1,4 +1,4 @@
-"""Optimisers by name, and the one of a run: parameters by group, each with its own rate and decay."""
+"""Optimisers by name, and the optimiser of a run, with a rate and a decay for each group of parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def make_optimiser(
     name: Literal["adamw", "sgd", "lars"], parameters: Iterable[Parameter] | list[dict[str, Any]], lr: float, *,
     momentum: float = 0.9, beta: float = 0.999, weight_decay: float = 0.0,
 ) -> torch.optim.Optimizer:  # fmt: skip
-    """An optimiser by its name, for parameters or for groups of them; `beta` is AdamW's second one."""
+    """Builds an optimiser by name, for parameters or groups of them; `beta` is AdamW's second one."""
     if name == "lars":
         return LARS(parameters, lr=lr, momentum=momentum, weight_decay=weight_decay)
     if name == "sgd":
@@ -26,7 +26,7 @@ def make_optimiser(
 
 
 def build_optimiser(model: PairModel, config: OptimConfig) -> torch.optim.Optimizer:
-    """AdamW or LARS. Weights decay; biases, norms and the operator do not: decay would undo its moves."""
+    """Builds AdamW or LARS. Weights decay; biases, norms and the operator do not, as decay would undo its moves."""
     groups: list[dict[str, Any]] = []
     for name, parameters in model.groups().items():
         lr = config.lr * (config.operator_lr if name == "operator" else 1.0)
@@ -42,7 +42,7 @@ def build_optimiser(model: PairModel, config: OptimConfig) -> torch.optim.Optimi
 
 
 def gradient_norms(model: PairModel, limit: float | None) -> dict[str, torch.Tensor]:
-    """The norm of the gradient of each group, which is then clipped to the limit (None: not at all)."""
+    """The gradient norm of each group, which is then clipped to the limit (None for no clipping)."""
     norms = {}
     for name, parameters in model.groups().items():
         norms[name] = torch.nn.utils.clip_grad_norm_(parameters, limit or torch.inf)

@@ -1,6 +1,6 @@
-"""A trained encoder and its operator as a folder that can be given away: `save_pretrained`, `from_pretrained`.
+"""A trained encoder and its operator as a folder to share: `save_pretrained`, `from_pretrained`.
 
-The folder is laid out as those of the Hugging Face hub: config.json, model.safetensors and a README.md.
+The folder has the layout of the Hugging Face hub: config.json, model.safetensors and README.md.
 """
 
 from __future__ import annotations
@@ -30,15 +30,23 @@ KIND = "lie_ssl"
 
 
 def save_pretrained(loaded: Loaded, folder: Path | str) -> Path:
-    """Writes the encoder and the operator of a run; an earlier model in the folder is replaced."""
+    """Writes the encoder and the operator of a run to a folder; an earlier model there is replaced.
+
+    Args:
+        loaded: A loaded run, from :func:`lie_ssl.load`.
+        folder: The folder to write.
+
+    Returns:
+        The folder.
+    """
     if loaded.config is None or loaded.card is None:
-        raise UserError("only a run can be saved, and this is an encoder alone; load the run's folder")
+        raise UserError("this is an exported encoder, not a run; load the folder of a run to save it")
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file; choose another folder")
     strangers = [p.name for p in folder.iterdir() if p.name not in (CONFIG, WEIGHTS, CARD)] if folder.is_dir() else []
     if strangers:
-        raise UserError(f"{folder} holds other files ({', '.join(sorted(strangers)[:3])}); choose another folder")
+        raise UserError(f"{folder} contains other files ({', '.join(sorted(strangers)[:3])}); choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
     operator = None if loaded.operator is None else to_plain(operator_config(loaded))
     config = {
@@ -51,17 +59,17 @@ def save_pretrained(loaded: Loaded, folder: Path | str) -> Path:
         state |= {f"operator.{k}": v for k, v in loaded.operator.state_dict().items()}
     write_whole(folder / WEIGHTS, [save(contiguous(state))])
     write_whole(folder / CARD, [readme(loaded, folder.name).encode()])
-    write_whole(folder / CONFIG, [json.dumps(config, indent=1).encode()])  # last: without it there is no model
+    write_whole(folder / CONFIG, [json.dumps(config, indent=1).encode()])  # last, as it marks a complete model
     return folder
 
 
 def from_pretrained(folder: Path | str, trust: Collection[str] = ()) -> Loaded:
-    """The encoder and the operator of such a folder.
+    """Loads the encoder and the operator from a folder of :func:`save_pretrained`.
 
     Args:
         folder: The folder. Nothing in it is executed.
         trust: Import paths (`package.module:Class`) that it may name for its encoder. Importing runs code: give only
-            names that you know.
+            names that you trust.
     """
     folder = Path(folder)
     config = read_config(folder)
@@ -86,11 +94,11 @@ def from_pretrained(folder: Path | str, trust: Collection[str] = ()) -> Loaded:
 
 
 def operator_config(loaded: Loaded) -> OperatorConfig:
-    """The settings of the operator of a run."""
+    """The operator's settings of a run."""
     assert loaded.config is not None
     found = getattr(loaded.config.objective, "operator", None)
     if not isinstance(found, OperatorConfig):
-        raise UserError(f"the objective {loaded.config.arm} has no settings of its operator, so it cannot be saved")
+        raise UserError(f"the objective {loaded.config.arm} has no operator settings; it cannot be saved")
     return found
 
 
@@ -98,22 +106,20 @@ def read_config(folder: Path) -> dict[str, Any]:
     try:
         config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UserError(f"{folder} holds no saved model ({CONFIG}: {error})") from error
+        raise UserError(f"{folder} is not a saved model ({CONFIG}: {error})") from error
     if not isinstance(config, dict) or config.get("model_type") != KIND:
-        raise UserError(
-            f"{folder / CONFIG} is not of a model that lie_ssl has saved; a run is opened with lie_ssl.load"
-        )
+        raise UserError(f"{folder / CONFIG} is not from save_pretrained; if this is a run, use lie_ssl.load")
     for name in ("encoder", "operator", "factors"):
         if name not in config:
             raise UserError(f"{folder / CONFIG} lacks {name!r}; save the model again")
     config = migrate("saved", config, str(folder / CONFIG))
     factors = config["factors"]
     if not isinstance(factors, list) or not factors or not all(isinstance(factor, str) for factor in factors):
-        raise UserError(f"{folder / CONFIG}: factors is {factors!r}, but it is a list of names; save the model again")
+        raise UserError(f"{folder / CONFIG}: factors is {factors!r}, but must be a list of names; save the model again")
     return config
 
 
 def readme(loaded: Loaded, name: str) -> str:
-    """The model's card, with the head that the hub reads."""
+    """The model card, with the metadata that the hub reads."""
     body = model_card(loaded, "pretrained", name)
     return "\n".join(["---", "library_name: lie_ssl", "tags: [self-supervised, equivariance]", "---", "", body])

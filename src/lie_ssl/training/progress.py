@@ -1,4 +1,4 @@
-"""Who is told how a run goes: a bar on the terminal, a test, another process, or nobody."""
+"""Receivers of the progress of a run: a terminal, a test, another process, or none."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ class ProgressReporter(Protocol):
         """A logged step of training."""
 
     def busy(self, what: str) -> None:
-        """Something without steps has begun."""
+        """Work without steps has begun."""
 
     def say(self, text: str) -> None:
-        """A line for the user."""
+        """A message for the user."""
 
 
 class JobsReporter(ProgressReporter, Protocol):
-    """Receives the progress of several runs side by side as well."""
+    """Receives the progress of several parallel runs."""
 
     def part(self, name: str) -> AbstractContextManager[ProgressReporter]:
         """The reporter of one of them, for as long as it runs."""

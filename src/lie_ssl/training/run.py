@@ -1,4 +1,4 @@
-"""A pretraining run from config to folder. It can be killed at any time; the same call goes on where it stopped."""
+"""A pretraining run from config to folder. It can be interrupted at any time; the same call resumes it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from lie_ssl.lie.norms import NormError
 from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.serialization import MOST
 from lie_ssl.storage.cards import CARD
-from lie_ssl.storage.limits import check_memory, check_room
+from lie_ssl.storage.limits import check_memory, check_minimum_memory
 from lie_ssl.storage.locks import folder_lock
 from lie_ssl.training.batchnorm import convert_batchnorm
 from lie_ssl.training.bf16 import REMEDY as AMX_REMEDY
 from lie_ssl.training.bf16 import cpu_has_bf16
 from lie_ssl.training.callback import RunCallback
 from lie_ssl.training.capacity import run_threads
-from lie_ssl.training.checkpoint_io import WholeCheckpoints
+from lie_ssl.training.checkpoint_io import AtomicCheckpointIO
 from lie_ssl.training.checkpoints import LAST, last_line, model_state, read_checkpoint
 from lie_ssl.training.checks import Checks
 from lie_ssl.training.config import PretrainConfig, import_paths, kinds_of
@@ -45,18 +45,26 @@ from lie_ssl.training.progress import NullReporter, ProgressReporter
 from lie_ssl.training.start import start_from
 
 REMEDY = "copy the run again, or remove its folder and train it again"
-BYTES_A_WEIGHT = 12  # its gradient, and the two running means of AdamW; the weight itself is there already
+BYTES_A_WEIGHT = 12  # the gradient and AdamW's two running means; the weight itself is already allocated
 
 
 def pretrain(config: PretrainConfig, out: Path | str, reporter: ProgressReporter | None = None) -> Path:
-    """Trains, or goes on training, and gives the folder of the run.
+    """Trains an encoder, or resumes its training.
 
-    Under torchrun every process calls it with the same config; the first one writes.
+    Under torchrun, every process calls it with the same config, and the first one writes.
+
+    Args:
+        config: Settings of the run.
+        out: Folder of the run. An unfinished run is resumed; another run is never overwritten.
+        reporter: Receives the progress.
+
+    Returns:
+        The folder of the run.
     """
     out, reporter = Path(out), reporter or NullReporter()
     rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
     device = choose_device(config)
-    check_room()
+    check_minimum_memory()
     check_wandb(config.log)
     frames = FrameSet(config.data)
     check_batch(config, frames, world)
@@ -69,16 +77,16 @@ def pretrain(config: PretrainConfig, out: Path | str, reporter: ProgressReporter
         whole = load(out, trust=import_paths(config)).model
         assert whole is not None
         check_finite(whole.state_dict(), out / LAST)
-        reporter.say(f"{out} is finished")
+        reporter.say(f"{out} is already finished")
         return out
     model = build_model(config, frames.size, frames.channels, sampler.deltas.factors)
     if device == "cpu":
         weights = sum(p.numel() for p in model.parameters())
-        check_memory(weights * BYTES_A_WEIGHT, f"training {weights:.3g} weights", "take a smaller encoder")
+        check_memory(weights * BYTES_A_WEIGHT, f"training {weights:.3g} weights", "use a smaller encoder")
     if config.start and not (out / LAST).exists():
         reporter.say(start_from(model, config, frames.card["card_hash"]))
     if world > 1:
-        # The heads of the pair losses are left alone: every process gives them the joined batch.
+        # The heads of the pair losses are not converted: every process gives them the joined batch.
         convert_batchnorm(model.method)
     with ExitStack() as stack:
         stack.enter_context(run_threads(config, frames))
@@ -93,13 +101,13 @@ def pretrain(config: PretrainConfig, out: Path | str, reporter: ProgressReporter
 
 
 def check_batch(config: PretrainConfig, frames: FrameSet, world: int) -> None:
-    """Refuses a batch whose pictures alone do not fit into memory: as they are read, and as floats."""
+    """Rejects a batch whose pictures alone, as bytes and as floats, do not fit into memory."""
     numbers = 2 * config.optim.batch / world * frames.channels * frames.size**2
-    check_memory(5 * numbers, f"a batch of optim.batch {config.optim.batch:,} pairs", "take a smaller --optim.batch")
+    check_memory(5 * numbers, f"a batch of optim.batch {config.optim.batch:,} pairs", "use a smaller --optim.batch")
 
 
 def begin(out: Path, config: PretrainConfig, frames: FrameSet, model: PairModel, device: str, world: int) -> None:
-    """Claims the folder, and clears away what a killed process was writing."""
+    """Creates the folder, and removes temporary files of a killed process."""
     for leftover in out.glob(".*.part"):
         leftover.unlink()
     write_config(out, config)
@@ -111,15 +119,15 @@ def fit(
     model: PairModel, config: PretrainConfig, frames: FrameSet, sampler: PairSampler, out: Path,
     reporter: ProgressReporter, device: str, rank: int, world: int,
 ) -> None:  # fmt: skip
-    """The loop itself, from the last checkpoint on."""
+    """Runs the training loop, from the last checkpoint on."""
     last = out / LAST
     done = read_checkpoint(last) if last.exists() else None
     first, step = (done["lie_ssl"]["batches"], done["global_step"]) if done else (0, 0)
     if done:
         check_resumable(done, model, last)
         if not (0 <= step <= config.optim.steps and 0 <= first <= MOST):
-            raise UserError(f"{last} is of step {step:.3g}, but the run has {config.optim.steps:,}; {REMEDY}")
-        reporter.say(f"going on at step {step:,}")
+            raise UserError(f"{last} is from step {step:.3g}, but the run has {config.optim.steps:,}; {REMEDY}")
+        reporter.say(f"resuming at step {step:,}")
     checks = Checks(frames, config.optim.batch, config.diverse, config.seed, rank, world, kinds_of(config, frames))
     callback = RunCallback(out, config, checks, reporter, resumed_at=step)
     module = Pretraining(model, config)
@@ -131,17 +139,17 @@ def fit(
             trainer.fit(module, loader, ckpt_path=str(last) if done else None, weights_only=True if done else None)
         except NormError as error:
             raise UserError(
-                f"step {module.global_step + 1}: the operator's |t . L| reaches about {error.norm:.3g}; checkpoints "
-                "from before are kept. Lower optim.operator_lr, or bound t with --objective.operator.max-norm"
+                f"step {module.global_step + 1}: the operator's |t . L| reaches about {error.norm:.3g}; earlier "
+                "checkpoints are kept. Lower optim.operator_lr, or bound t with --objective.operator.max-norm"
             ) from error
         except (RuntimeError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-            if done and not callback.training:  # Lightning could not make sense of the checkpoint
-                raise UserError(f"{last} is damaged, so the run cannot go on; {REMEDY}") from error
+            if done and not callback.training:  # Lightning could not read the checkpoint
+                raise UserError(f"{last} is damaged, so the run cannot be resumed; {REMEDY}") from error
             if world == 1 or not is_lost_connection(error):
                 raise
             raise UserError(
-                f"process {rank} of {world} lost its connection to another process, which ended; look above for why, "
-                "and start the same torchrun command again: it goes on from the last checkpoint"
+                f"process {rank} of {world} lost its connection to another process, which ended; see the messages "
+                "above, and run the same torchrun command again to resume from the last checkpoint"
             ) from error
     if rank == 0:
         card = read_run_card(out)
@@ -149,7 +157,7 @@ def fit(
 
 
 def check_resumable(checkpoint: dict[str, Any], model: PairModel, path: Path) -> None:
-    """Refuses a checkpoint of another model, or without all that a run needs to go on."""
+    """Rejects a checkpoint of another model, or one that lacks parts that are needed to resume."""
     missing = [name for name in ("optimizer_states", "lr_schedulers", "loops", "callbacks") if name not in checkpoint]
     if missing:
         raise UserError(f"{path} is damaged: it has no {missing[0]}; {REMEDY}")
@@ -157,30 +165,30 @@ def check_resumable(checkpoint: dict[str, Any], model: PairModel, path: Path) ->
     try:
         model.load_state_dict(state)
     except RuntimeError as error:
-        raise UserError(f"{path} is of another model ({last_line(error)}); {REMEDY}") from error
+        raise UserError(f"{path} is from another model ({last_line(error)}); {REMEDY}") from error
     check_finite(state, path)
 
 
 def check_finite(state: dict[str, torch.Tensor], path: Path) -> None:
-    """Refuses weights that are nan or inf."""
+    """Rejects weights that are nan or inf."""
     if broken := [name for name, value in state.items() if not bool(torch.isfinite(value).all())]:
         raise UserError(f"{path} has weights that are not finite ({broken[0]}); {REMEDY}")
 
 
 def is_lost_connection(error: Exception) -> bool:
-    """Whether gloo or nccl say that another process has gone."""
+    """Whether gloo or nccl reports that another process is gone."""
     words = ("gloo", "nccl", "connection closed", "connection reset", "connection refused", "broken pipe")
     return any(word in str(error).lower() for word in words)
 
 
 def finish(out: Path, model: PairModel, frames: FrameSet, config: PretrainConfig) -> None:
-    """Stores the coordinates that were seen, and says in the card that the run is whole."""
+    """Stores the coordinates t, and marks the run as finished in its card."""
     store_coordinates(out, model, frames, config)
     write_run_card(out, read_run_card(out) | {"finished": True, "steps": config.optim.steps})
 
 
 def build_trainer(config: PretrainConfig, device: str, callback: RunCallback, out: Path) -> pl.Trainer:
-    """Lightning's, with its own logging, checkpointing and progress bar switched off in favour of ours."""
+    """Lightning's trainer, with its own logging, checkpointing and progress bar disabled."""
     local, world = int(os.environ.get("LOCAL_WORLD_SIZE", "1")), int(os.environ.get("WORLD_SIZE", "1"))
     precision: Any = {"32": "32-true", "bf16": "bf16-mixed", "fp16": "16-mixed"}[config.precision]
     backend = "nccl" if device == "cuda" else "gloo"
@@ -188,34 +196,34 @@ def build_trainer(config: PretrainConfig, device: str, callback: RunCallback, ou
     return pl.Trainer(
         accelerator=device, devices=local, num_nodes=max(1, world // local), strategy=strategy, precision=precision,
         max_steps=config.optim.steps, accumulate_grad_batches=config.optim.accumulate, callbacks=[callback],
-        plugins=[WholeCheckpoints()], logger=False, enable_checkpointing=False, enable_progress_bar=False,
+        plugins=[AtomicCheckpointIO()], logger=False, enable_checkpointing=False, enable_progress_bar=False,
         enable_model_summary=False, use_distributed_sampler=False, default_root_dir=out, barebones=False,
     )  # fmt: skip
 
 
 def choose_device(config: PretrainConfig) -> str:
-    """cuda where there is one, unless another is asked for."""
+    """The configured device; by default CUDA if available, else the CPU."""
     device: str = config.device
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
-        raise UserError("device is cuda, but there is none that torch can use; set --device cpu")
+        raise UserError("device is cuda, but torch cannot use it here; set --device cpu")
     if device == "mps" and not torch.backends.mps.is_available():
-        raise UserError("device is mps, but there is none that torch can use; set --device cpu")
+        raise UserError("device is mps, but torch cannot use it here; set --device cpu")
     if config.precision == "fp16" and device == "cpu":
         raise UserError("precision is fp16, but a CPU has no fast fp16; set --precision bf16 or 32")
     if config.precision == "bf16" and device == "cuda" and not torch.cuda.is_bf16_supported():
-        raise UserError("precision is bf16, but this GPU has none; set --precision fp16 or 32")
+        raise UserError("precision is bf16, but this GPU does not support it; set --precision fp16 or 32")
     if config.precision == "bf16" and device == "cpu" and not cpu_has_bf16():
         raise UserError(
-            "precision is bf16, but this machine refuses the AMX instructions that its processor names; set "
+            "precision is bf16, but this machine does not run the AMX instructions that its processor reports; set "
             f"--precision 32, or {AMX_REMEDY} in the environment"
         )
     return device
 
 
 def passes_needed(frames: FrameSet, batch: int) -> int:
-    """How often an epoch shows every instance, so that it holds at least one batch."""
+    """How often an epoch shows every instance, such that it has at least one batch."""
     training = frames.index[frames.index["split"] == "train"]
     instances = len(training.drop_duplicates(["class", "instance"]))
     return max(1, -(-batch // max(1, instances)))
@@ -223,7 +231,7 @@ def passes_needed(frames: FrameSet, batch: int) -> int:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Gives Ctrl-C and SIGTERM their usual ends: Lightning makes a silent exit of the one, a success of the other."""
+    """Restores the usual effect of Ctrl-C and SIGTERM; with Lightning, one exits silently, the other with success."""
     try:
         yield
     except SIGTERMException as stop:
@@ -231,13 +239,13 @@ def interruptible() -> Iterator[None]:
     except SystemExit as stop:
         if stop.code == 128 + signal.SIGTERM:
             raise
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # which Lightning has set to be ignored
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # Lightning ignores it by now
         raise KeyboardInterrupt from stop
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keeps Lightning's advice out of the user's sight: it is about settings that are made here on purpose."""
+    """Hides Lightning's warnings about settings that are made here on purpose."""
     logger = logging.getLogger("lightning.pytorch")
     level = logger.level
     logger.setLevel(logging.ERROR)

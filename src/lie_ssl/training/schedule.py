@@ -1,6 +1,6 @@
-"""The learning rate over a run, as a factor of the base rate. All shapes stand here, side by side.
+"""Learning-rate schedules, as factors of the base rate.
 
-Pretraining takes :func:`warmup_cosine` or :func:`constant`, linear evaluation :func:`half_cosine`, finetuning
+Pretraining uses :func:`warmup_cosine` or :func:`constant`, linear evaluation :func:`half_cosine`, finetuning
 :func:`capped_cosine`. Steps count from 0.
 """
 
@@ -20,15 +20,15 @@ Schedule = Literal["cosine", "constant"]
 def warmup_cosine(step: int, steps: int, warmup: int, floor: float = 0.0) -> float:
     """Linear from 1 / warmup to 1 in the first `warmup` steps, then half a cosine down to `floor` at the last step.
 
-    Steps count from 0, so the last is steps - 1; what comes after it stays there. A run that is all warm-up ends at 1.
+    Steps count from 0, so the last is steps - 1; later steps stay at `floor`. A run that is all warm-up ends at 1.
 
     >>> [round(warmup_cosine(step, 6, 2), 3) for step in range(6)]
     [0.5, 1.0, 0.854, 0.5, 0.146, 0.0]
     """
     if not 0 <= warmup <= steps or steps < 1:
-        raise UserError(f"A warm-up of {warmup} steps does not fit a run of {steps}; choose 0 to {max(steps, 1)}.")
+        raise UserError(f"a warm-up of {warmup} steps does not fit a run of {steps}; choose 0 to {max(steps, 1)}")
     if not 0 <= floor <= 1:
-        raise UserError(f"The learning rate was told to end at {floor} times its base; choose a number from 0 to 1.")
+        raise UserError(f"floor is {floor}, but it must be in [0, 1]")
     peak, last = max(warmup - 1, 0), steps - 1
     if step < warmup or peak == last:
         return constant(step, warmup)
@@ -37,7 +37,7 @@ def warmup_cosine(step: int, steps: int, warmup: int, floor: float = 0.0) -> flo
 
 
 def half_cosine(step: int, steps: int) -> float:
-    """Half a cosine from 1 at step 0 down to 0 at step `steps`, which is the one after the last.
+    """Half a cosine from 1 at step 0 down to 0 at step `steps`, one after the last.
 
     >>> [round(half_cosine(step, 4), 3) for step in range(4)]
     [1.0, 0.854, 0.5, 0.146]
@@ -55,21 +55,21 @@ def capped_cosine(step: int, steps: int, warmup: int) -> float:
 
 
 def constant(step: int, warmup: int = 0) -> float:
-    """Linear from 1 / warmup to 1 in the first `warmup` steps, then 1 for ever."""
+    """Linear from 1 / warmup to 1 in the first `warmup` steps, then 1."""
     if step < 0 or warmup < 0:
-        raise UserError(f"Step {step} with a warm-up of {warmup} steps makes no sense; choose numbers of 0 or more.")
+        raise UserError(f"step is {step} and warmup {warmup}, but they must be 0 or more")
     return (step + 1) / warmup if step < warmup else 1.0
 
 
 def scheduler(
     optimizer: Optimizer, schedule: Schedule = "cosine", *, steps: int, warmup: int = 0, floor: float = 0.0
 ) -> LambdaLR:
-    """Multiplies the rates of all groups by the schedule; call its `step` after every step of the optimizer.
+    """A scheduler that multiplies the rates of all groups by a schedule; call its `step` after every optimiser step.
 
-    `steps` and `floor` mean nothing to the constant schedule.
+    The constant schedule ignores `steps` and `floor`.
     """
     if schedule == "cosine":
         return LambdaLR(optimizer, lambda step: warmup_cosine(step, steps, warmup, floor))
     if schedule == "constant":
         return LambdaLR(optimizer, lambda step: constant(step, warmup))
-    raise UserError(f"There is no learning-rate schedule {schedule!r}; choose cosine or constant.")
+    raise UserError(f"there is no learning-rate schedule {schedule!r}; choose cosine or constant")

@@ -1,4 +1,4 @@
-"""Starting from the weights of another run."""
+"""Starts a run from the weights of another run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from torch import nn
 
+from lie_ssl._text import count
 from lie_ssl.errors import UserError
 from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.training.checkpoints import LAST, model_state, read_checkpoint
@@ -16,17 +17,24 @@ ENCODER = "method.encoder."
 
 
 def start_from(model: PairModel, config: PretrainConfig, data: str = "") -> str:
-    """Takes the encoder of another run, and all of its heads and operator that have a place here; says what it took.
+    """Loads the encoder of another run, and its heads and operator as far as they fit.
 
-    The encoder must fit in full. Of the rest, what this model lacks or has in another shape stays as it was built.
-    `data` is the hash of this run's data set: where the other run had the same one, it must not have seen more of it.
+    The encoder must fit completely. Other tensors that are missing there or have another shape stay as initialised.
+
+    Args:
+        model: The model to change.
+        config: The config of the new run.
+        data: The hash of its data set. If the other run had the same one, it must not have seen more of it.
+
+    Returns:
+        A message about what was loaded.
     """
     assert config.start is not None
     path = Path(config.start)
     folder = path if path.is_dir() else path.parent
     if (folder / CONFIG).exists() and read_run_card(folder)["data"]["card_hash"] == data:
         seen = load_config(folder / CONFIG, import_paths(config)).diverse
-        if seen > config.diverse:  # or evaluation would take known objects for new in poses that the first run saw
+        if seen > config.diverse:  # evaluation would count poses that the first run saw as new
             raise UserError(
                 f"{config.start} has seen {seen:g} of the training instances in all poses, more than the "
                 f"{config.diverse:g} of this run; raise --diverse, or start from another run"
@@ -38,11 +46,11 @@ def start_from(model: PairModel, config: PretrainConfig, data: str = "") -> str:
             given = f"of shape {tuple(found[key].shape)}" if key in found else "missing"
             raise UserError(
                 f"the encoder of {config.start} does not fit: {key.removeprefix(ENCODER)} is {given}, but must be "
-                f"{tuple(tensor.shape)}; take the same encoder and frames of the same size"
+                f"{tuple(tensor.shape)}; use the same encoder and frames of the same size"
             )
     theirs = checkpoint["lie_ssl"]["method"]
     same = theirs == config.method.name
     taken = {k: v for k, v in found.items() if k in own and own[k].shape == v.shape and (same or k.startswith(ENCODER))}
     nn.Module.load_state_dict(model, own | taken)
     rest = len(own) - len(taken)
-    return f"took {len(taken)} tensors of {config.start} ({theirs}); {rest} begin anew"
+    return f"loaded {count(len(taken), 'tensor')} from {config.start} ({theirs}); {rest} newly initialised"

@@ -1,4 +1,4 @@
-"""Many runs that differ in a few settings."""
+"""Runs that differ in a few settings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Trial:
 def combinations(
     base: PretrainConfig, values: Mapping[str, Sequence[float]], keep: Callable[[PretrainConfig], bool]
 ) -> list[Trial]:
-    """Every combination of the values of dotted settings, such as optim.lr, that is worth a run."""
+    """All combinations of values of dotted settings, such as optim.lr, that are valid and worth a run."""
     trials = []
     for combination in product(*values.values()):
         settings = dict(zip(values, combination, strict=True))
@@ -36,6 +36,6 @@ def combinations(
 
 
 def changed(config: Any, path: str, value: Any) -> Any:
-    """A config with another value of a dotted setting."""
+    """A config with a new value for a dotted setting."""
     first, _, rest = path.partition(".")
     return replace(config, **{first: changed(getattr(config, first), rest, value) if rest else value})

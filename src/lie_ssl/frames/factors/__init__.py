@@ -1,4 +1,4 @@
-"""Factors of variation beside the pose: one file for each, found by its registration.
+"""Factors of variation besides the pose, each in its own file, which registers it.
 
 Example:
     >>> from lie_ssl.frames.factors import FACTORS

@@ -1,4 +1,4 @@
-"""What a factor of variation is: how a value changes a frame, and how far apart two values are."""
+"""Factors of variation: how a value changes a frame, and how different two values are."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Picture = NDArray[np.uint8]  # (size, size, channels)
 
 @dataclass(frozen=True)
 class Factor:
-    """One way in which frames differ beside the pose. A new factor is one file in this package:
+    """One way in which frames differ besides the pose. A new factor is one file in this package:
 
         @factor("brightness", title="Brightness", order=50)
         class Brightness(Factor):
@@ -35,25 +35,25 @@ class Factor:
             def apply_picture(self, picture, value):
                 return np.clip(picture * value, 0, 255).astype(np.uint8)
 
-    It overrides `apply_view` where the renderer can show it, and `apply_picture` where it is done to the drawn picture.
+    It overrides `apply_view` if the renderer shows it, or `apply_picture` if it acts on the rendered picture.
     """
 
     name: str
     title: str
 
     unit: ClassVar[str] = ""
-    """What values are measured in, for readers."""
+    """Unit of the values, for readers."""
     neutral: ClassVar[float] = 0.0
-    """The value of frames in which it does not vary, such as the typical pose."""
+    """Value of frames in which it does not vary, such as the typical pose."""
     limits: ClassVar[str] = "a finite number"
-    """What :meth:`allows` asks for, in words that follow `it must be`."""
+    """The condition of :meth:`allows`, in words that follow `it must be`."""
     in_every_index: ClassVar[bool] = False
-    """Whether data sets in which it does not vary have its column and its key all the same. A new factor must leave it
-    False: otherwise the hash of every data set would change."""
+    """Whether data sets in which it does not vary still have its column and its key. A new factor must leave it False;
+    otherwise the hash of every data set would change."""
 
     @property
     def default(self) -> Range:
-        """The range where the user gives none: the neutral value alone."""
+        """The default range: only the neutral value."""
         return (self.neutral, self.neutral)
 
     @property
@@ -62,36 +62,36 @@ class Factor:
         return (inspect.getdoc(type(self)) or self.title).splitlines()[0]
 
     def allows(self, values: Values) -> NDArray[np.bool_]:
-        """Which of the values make sense."""
+        """Whether each value is valid."""
         return np.isfinite(values)
 
     def apply_view(self, view: View, value: float) -> View:
-        """The view with this value of the factor; the same view where the renderer has nothing to do with it."""
+        """The view with this value of the factor; the same view if the factor does not concern the renderer."""
         return view
 
     def apply_picture(self, picture: Picture, value: float) -> Picture:
-        """The drawn picture with this value of the factor, of the same shape and type."""
+        """The rendered picture with this value of the factor, with the same shape and dtype."""
         return picture
 
     def delta(self, first: Values, second: Values) -> Values:
-        """(B,), (B,) values of two frames -> (B,) how far the second is from the first, in numbers around 1."""
+        """(B,), (B,) values of two frames -> (B,) their difference, of the order of 1."""
         return second - first
 
     def no_effect(self, settings: RenderSettings) -> str | None:
-        """Why it cannot be seen with these settings, as half a sentence; None where it can."""
+        """Why it is invisible with these settings, as the end of a sentence; None if it is visible."""
         return None
 
     def check_range(self, values: object) -> Range:
-        """The range if it is one; else one sentence."""
+        """Validates a range and returns it."""
         if not isinstance(values, (tuple, list)):
-            raise UserError(f"{self.name} is {values!r}, but it takes several values")
+            raise UserError(f"{self.name} is {values!r}, but it must be a list")
         if len(values) != 2 or not all(_is_number(x) for x in values):
-            raise UserError(f"{self.name} is no range of values; a range is two finite numbers")
+            raise UserError(f"{self.name} is not a range; give two finite numbers")
         low, high = values
         if not self.allows(np.array([low, high], np.float64)).all():
             raise UserError(f"{self.name} is {low:g} to {high:g}, but it must be {self.limits}")
         if low > high:
-            raise UserError(f"{self.name} is {low:g} to {high:g}, but the lower end comes first")
+            raise UserError(f"{self.name} is {low:g} to {high:g}, but the lower end must come first")
         return (low, high)
 
 
@@ -100,17 +100,17 @@ def _is_number(value: object) -> bool:
 
 
 class AngleFactor(Factor):
-    """A factor in degrees: a full turn changes nothing."""
+    """A factor in degrees, with a period of 360."""
 
     unit = "degrees"
 
     def delta(self, first: Values, second: Values) -> Values:
-        """The shorter way round, in radians."""
+        """The shorter way around, in radians."""
         return wrapped(second - first)
 
 
 def wrapped(degrees: Values) -> Values:
-    """Any angle in degrees -> radians in (-pi, pi]. Wrapped before it is turned into radians, where 180 is exact."""
+    """Converts degrees to radians in (-pi, pi]. Wrapping comes first, in degrees, where 180 is exact."""
     radians: Values = np.radians(180 - np.mod(180 - degrees, 360))
     return radians
 
@@ -124,12 +124,12 @@ def factor(name: str, *, title: str, order: int = 1000) -> Callable[[type[AnyFac
     """Registers a :class:`Factor`.
 
     Args:
-        name: The column of the index and, with two dashes, the flag for its range. Small letters, digits and _.
-        title: What readers see.
-        order: Its place among the factors. Values are drawn in this order, so that it is part of what a seed means.
+        name: The column of the index, and the flag for its range. Lower-case letters, digits and _.
+        title: Its title for readers.
+        order: Its position among the factors. Values are drawn in this order, so seeds depend on it.
     """
     if not re.fullmatch("[a-z][a-z0-9_]*", name) or name in (*COLUMNS, ROW, *get_args(FrameKind)):
-        raise UserError(f"a factor of variation cannot be called {name!r}; choose another name in small letters")
+        raise UserError(f"a factor of variation cannot be called {name!r}; choose another name in lower-case letters")
 
     def register(kind: type[AnyFactor]) -> type[AnyFactor]:
         FACTORS.add(Entry(name, title, kind(name, title), order))
@@ -139,16 +139,16 @@ def factor(name: str, *, title: str, order: int = 1000) -> Callable[[type[AnyFac
 
 
 def get_factor(name: str) -> Factor:
-    """The registered factor of this name; `UserError` if there is none."""
+    """The registered factor with this name; `UserError` if there is none."""
     return FACTORS[name].value
 
 
 def all_factors() -> list[Factor]:
-    """All registered factors in their order."""
+    """All registered factors, in order."""
     return [entry.value for entry in FACTORS.entries()]
 
 
 def factor_columns(columns: Iterable[str]) -> list[str]:
-    """Which of the columns of an index are values of factors."""
+    """The columns of an index that hold values of factors."""
     there = set(columns)
     return [name for name in FACTORS if name in there]

@@ -10,7 +10,7 @@ from lie_ssl.render.view import View
 
 @factor("elevation", title="Elevation", order=10)
 class Elevation(AngleFactor):
-    """How much higher the camera stands than usual."""
+    """Elevation of the camera above its usual height."""
 
     in_every_index = True
 

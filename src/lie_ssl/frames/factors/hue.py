@@ -10,7 +10,7 @@ from lie_ssl.render.view import RenderSettings, View
 
 @factor("hue", title="Hue", order=30)
 class Hue(AngleFactor):
-    """How far all colours are turned about the grey axis."""
+    """Rotation of all colours about the grey axis."""
 
     in_every_index = True
 
@@ -18,4 +18,4 @@ class Hue(AngleFactor):
         return replace(view, hue=value)
 
     def no_effect(self, settings: RenderSettings) -> str | None:
-        return "clay has no colours; draw the colours with --no-clay" if settings.clay else None
+        return "clay has no colours; use --no-clay" if settings.clay else None

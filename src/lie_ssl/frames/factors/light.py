@@ -10,7 +10,7 @@ from lie_ssl.render.view import View
 
 @factor("light", title="Light", order=20)
 class Light(AngleFactor):
-    """How far the light is turned about the vertical axis of the camera."""
+    """Rotation of the light about the vertical axis of the camera."""
 
     in_every_index = True
 

@@ -13,7 +13,7 @@ from lie_ssl.render.view import View
 
 @factor("scale", title="Scale", order=40)
 class Scale(Factor):
-    """How large the object is; 1 fills the frame."""
+    """Size of the object; 1 fills the frame."""
 
     neutral = 1.0
     limits = "above 0 and at most 1, the whole frame"
@@ -26,6 +26,6 @@ class Scale(Factor):
         return replace(view, scale=value)
 
     def delta(self, first: Values, second: Values) -> Values:
-        """The logarithm of the ratio: twice as large is as far as half as large."""
+        """The logarithm of the ratio of sizes."""
         log_ratio: Values = np.log(second / first)
         return log_ratio

@@ -1,4 +1,4 @@
-"""Algebras by name; one small file each, which registers itself."""
+"""Algebras by name, each in its own file, which registers it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ for _module in pkgutil.iter_modules(__path__):
 
 
 def make_algebra(name: str, dim: int, n_generators: int, **settings: Any) -> Algebra:
-    """An algebra by name on `dim` dimensions; `settings` are those of its class (scale, frequencies, rank ...)."""
+    """Creates an algebra by name.
+
+    Args:
+        name: Its registered name.
+        dim: Number of dimensions that the group moves.
+        n_generators: Number of generators.
+        settings: Settings of its class (scale, frequencies, rank ...).
+    """
     check_algebra(name)
     own = list(inspect.signature(ALGEBRAS[name]).parameters)[2:]
     for setting in settings:
@@ -25,10 +32,10 @@ def make_algebra(name: str, dim: int, n_generators: int, **settings: Any) -> Alg
 
 
 def check_algebra(name: str) -> None:
-    """Refuses a name that no algebra is registered under."""
+    """Rejects a name that is not registered."""
     if name not in ALGEBRAS:
         near = difflib.get_close_matches(name, ALGEBRAS, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ALGEBRAS)}."
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ALGEBRAS)}"
         raise ValueError(f"there is no algebra {name!r}; {hint}")
 
 

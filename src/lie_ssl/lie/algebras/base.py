@@ -1,4 +1,4 @@
-"""What every algebra offers.
+"""The base class of algebras.
 
 Shape letters: B batch, D generators, M dimensions that the group moves.
 """
@@ -14,13 +14,13 @@ from torch import Tensor, nn
 
 
 class Algebra(nn.Module, ABC):
-    """D generators L_k of M x M with a structure of their own, and the action of exp(sum_k t_k L_k).
+    """D generators L_k of size M x M with some structure, and the action of exp(sum_k t_k L_k).
 
-    Generators start at random with a spectral norm of about `scale`, so that t of about 1 is a visible move. A subclass
-    is one file that registers itself with :func:`algebra`.
+    Generators start at random with a spectral norm of about `scale`, so that t of about 1 is a noticeable move. A
+    subclass is one file that registers itself with :func:`algebra`.
     """
 
-    converts: ClassVar[bool] = True  # whether the action takes embeddings of another float dtype than the parameters'
+    converts: ClassVar[bool] = True  # whether the action accepts embeddings in another float dtype
 
     def __init__(self, dim: int, n_generators: int, scale: float = 1.0) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class Algebra(nn.Module, ABC):
 
     @abstractmethod
     def cost(self, batch: int) -> float:
-        """About how many multiplications the action takes at norm 1, forward, for comparing algebras."""
+        """Approximate number of multiplications of the action at norm 1, forward, to compare algebras."""
 
     def inverse(self, z: Tensor, t: Tensor) -> Tensor:
         """(B, M), (B, D) -> exp(-sum_k t_k L_k) z."""
@@ -49,7 +49,7 @@ class Algebra(nn.Module, ABC):
 
     @property
     def n_parameters(self) -> int:
-        """Numbers that are learned."""
+        """Number of learned parameters."""
         return sum(p.numel() for p in self.parameters())
 
     def bracket(self, a: Tensor, b: Tensor) -> Tensor:
@@ -58,7 +58,7 @@ class Algebra(nn.Module, ABC):
         return x @ y - y @ x
 
     def closure_error(self) -> float:
-        """How far the commutators of the generators are from their span, relative to their size; 0 for an algebra."""
+        """Distance of the commutators from the span of the generators, relative to their size; 0 for an algebra."""
         return closure_error(self.generators.detach())
 
 
@@ -67,7 +67,7 @@ ALGEBRAS: dict[str, type[Algebra]] = {}
 
 
 def algebra(name: str) -> Callable[[Kind], Kind]:
-    """Registers an algebra under the name by which :class:`lie_ssl.LieOperator` finds it.
+    """Registers an algebra under a name, for :class:`lie_ssl.LieOperator`.
 
     Example:
         >>> @algebra("doctest_still")
@@ -78,30 +78,30 @@ def algebra(name: str) -> Callable[[Kind], Kind]:
 
     def register(kind: Kind) -> Kind:
         if ALGEBRAS.setdefault(name, kind) is not kind:
-            raise ValueError(f"the algebra {name!r} is registered already; choose another name")
+            raise ValueError(f"the algebra {name!r} is already registered; choose another name")
         return kind
 
     return register
 
 
 def plane_speeds(planes: int, frequencies: Sequence[float]) -> Tensor:
-    """(planes,) the frequencies, one plane after the other, over and over."""
+    """(planes,) the frequencies, repeated over the planes."""
     return torch.tensor([float(frequencies[i % len(frequencies)]) for i in range(planes)])
 
 
 def commutators(generators: Tensor) -> Tensor:
-    """(D, M, M) -> (D (D - 1) / 2, M, M), one for every pair of generators."""
+    """(D, M, M) -> (D (D - 1) / 2, M, M), the commutators of all pairs of generators."""
     i, j = torch.triu_indices(len(generators), len(generators), 1)
     first, second = generators[i], generators[j]
     return first @ second - second @ first
 
 
 def closure_error(generators: Tensor) -> float:
-    """Root of the share of the commutators that lies outside the span of the generators; 0 where there are none."""
+    """Square root of the share of the commutators outside the span of the generators; 0 if there are none."""
     brackets = commutators(generators).flatten(1).double()
     size = brackets.norm()
     basis = generators.flatten(1).double()
-    # Commutators far below the size of the products they come from are rounding.
+    # Commutators far smaller than the products that they come from are rounding errors.
     if len(brackets) == 0 or size <= 1e-6 * basis.norm() ** 2:
         return 0.0
     solution = torch.linalg.lstsq(basis.T, brackets.T, driver="gelsd" if basis.device.type == "cpu" else None).solution

@@ -1,4 +1,4 @@
-"""Blocks: the space falls into small subspaces, each moved within itself."""
+"""Block-diagonal matrices: small subspaces that move independently."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from lie_ssl.lie.norms import LARGEST_NORM, NormError, default_tolerance, plan
 
 @algebra("block")
 class Block(Algebra):
-    """L_k is block-diagonal: D M S parameters. The size S of a block is the largest of 8, 4, 2, 1 that fits."""
+    """L_k is block-diagonal, with D M S parameters. By default, the block size S is the largest of 8, 4, 2, 1 that
+    divides M."""
 
     def __init__(self, dim: int, n_generators: int, scale: float = 1.0, block_size: int | None = None) -> None:
         super().__init__(dim, n_generators, scale)
         self.block_size = block_size or next(s for s in (8, 4, 2, 1) if dim % s == 0)
         if dim % self.block_size:
-            raise ValueError(f"blocks of {self.block_size} do not fill the {dim} dimensions that the group moves")
+            raise ValueError(f"blocks of {self.block_size} do not divide the {dim} dimensions that the group moves")
         self.weight = nn.Parameter(torch.empty(n_generators, dim // self.block_size, self.block_size, self.block_size))
         self.reset_parameters()
 
@@ -46,7 +47,7 @@ class Block(Algebra):
 
     @staticmethod
     def _plan(blocks: Tensor) -> tuple[int, int]:
-        """The Frobenius norm bounds the spectral one, closely enough for small blocks."""
+        """Steps and degree, from the Frobenius norm, which bounds the spectral norm closely for small blocks."""
         if blocks.shape[0] == 0:
             return 1, 1
         bound = float(blocks.nan_to_num(0, 0, 0).flatten(2).norm(dim=2).max())

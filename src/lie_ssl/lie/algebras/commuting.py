@@ -1,4 +1,4 @@
-"""Commuting matrices: rotations and scalings of planes, all in one learned basis, in closed form."""
+"""Commuting matrices: rotations and scalings of planes in a common learned basis, in closed form."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from lie_ssl.lie.algebras.base import Algebra, algebra, plane_speeds
 
 @algebra("commuting")
 class Commuting(Algebra):
-    """L_k = P diag(a_kj + i b_kj) P^T over the planes j of an orthogonal basis P; an odd last dimension stays still.
+    """L_k = P diag(a_kj + i b_kj) P^T over the planes j of an orthogonal basis P; an odd last dimension does not move.
 
-    P is a Cayley transform, so that it is orthogonal whatever its parameters are. With `frequencies` the planes start
-    as pure rotations with these speeds, in turn, and P as the identity: whole numbers close after a full turn.
+    P is a Cayley transform, so it is orthogonal for all parameters. With `frequencies`, the planes start as pure
+    rotations with these speeds, in turn, and P as the identity; integer speeds have a period of 2 pi.
     """
 
     converts = False

@@ -1,4 +1,4 @@
-"""Any matrices: the paper's choice."""
+"""General matrices, as in the paper."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lie_ssl.lie.norms import MARGIN, power_step, start_vectors
 class Dense(Algebra):
     """Generators as full matrices, with a running estimate of their norms.
 
-    The vectors of the power iteration are a buffer: warm from the last call, one step a call is enough. With
-    `frequencies` the generators start as rotations of the planes of neighbouring dimensions with these speeds, in turn.
+    The vectors of the power iteration are kept in a buffer, so one step per call is enough. With `frequencies`, the
+    generators start as rotations of planes of neighbouring dimensions with these speeds, in turn.
     """
 
     warm: Tensor
     kind: Kind = "general"
-    turn = 1.0  # entry of the weight that makes a rotation of speed 1
+    turn = 1.0  # entry of the weight for a rotation of speed 1
 
     def __init__(
         self, dim: int, n_generators: int, scale: float = 1.0, frequencies: Sequence[float] | None = None
@@ -33,7 +33,7 @@ class Dense(Algebra):
         self.register_buffer("warm", start_vectors(n_generators, dim, self.weight))
 
     def reset_parameters(self) -> None:
-        """A matrix of independent normal numbers with deviation sigma has a norm of about 2 sigma sqrt(M)."""
+        """Initialises at random; a matrix of independent N(0, sigma^2) entries has a norm of about 2 sigma sqrt(M)."""
         nn.init.normal_(self.weight, std=self.scale / (2 * self.dim**0.5))
         if self.frequencies:
             planes = self.dim // 2
@@ -45,7 +45,7 @@ class Dense(Algebra):
 
     @torch.no_grad()
     def norms(self, generators: Tensor) -> Tensor:
-        """(D,) norms of the generators, never far below the truth: the larger of a cold and a warm look."""
+        """(D,) norms of the generators, the larger of a cold and a warm estimate, so that they are not far too low."""
         found, vectors = power_step(generators, self.warm.to(generators.dtype))
         again, vectors = power_step(generators, vectors)
         if self.training:
@@ -60,7 +60,7 @@ class Dense(Algebra):
 
 @algebra("general")
 class General(Dense):
-    """L_k is any matrix: D M^2 parameters."""
+    """L_k is any matrix, with D M^2 parameters."""
 
     @property
     def generators(self) -> Tensor:

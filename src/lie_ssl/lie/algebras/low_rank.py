@@ -1,4 +1,4 @@
-"""Low rank: each generator moves vectors within a few directions only."""
+"""Low-rank matrices: each generator moves vectors in a few directions only."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from lie_ssl.lie.norms import LARGEST_NORM, NormError, default_tolerance, plan
 
 @algebra("low_rank")
 class LowRank(Algebra):
-    """L_k = U_k V_k^T of rank R: 2 D R M parameters.
+    """L_k = U_k V_k^T of rank R, with 2 D R M parameters.
 
-    exp(M) z = z + U y, and y is found in the D R dimensions of V^T z: a product with V, one with U, the rest is small.
+    exp(M) z = z + U y, and y is computed in the D R dimensions of V^T z: one product with V, one with U, some small.
     """
 
     def __init__(self, dim: int, n_generators: int, scale: float = 1.0, rank: int = 4) -> None:
@@ -24,7 +24,7 @@ class LowRank(Algebra):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Columns of length about sqrt(scale) on each side."""
+        """Initialises with columns of length about sqrt(scale) on both sides."""
         for weight in (self.left, self.right):
             nn.init.normal_(weight, std=(self.scale / self.dim) ** 0.5)
 

@@ -1,4 +1,4 @@
-"""Skew matrices: the group is a group of rotations and keeps lengths."""
+"""Skew-symmetric matrices: the group consists of rotations, which preserve lengths."""
 
 from __future__ import annotations
 
