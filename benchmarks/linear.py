@@ -74,14 +74,14 @@ def run(out: Path, threads: int = 2) -> list[Row]:
     torch.set_num_threads(threads)
     frames = Drawn(draw_index())
     config = EvaluateConfig()
-    subject = Subject(cast(Encoder, Sized(DIM)), "drawn", "base")
+    subject = Subject(cast(Encoder, Sized(DIM)), "drawn", "alone")
     stored = Stored(draw_features(frames))
     begin, begin_processor = time.perf_counter(), time.process_time()
     evaluation = Evaluation(subject, frames, config, stored)
-    evaluation.linear()
+    found = evaluation.phases("linear")["accuracy"]
     seconds = time.perf_counter() - begin
     processor = time.process_time() - begin_processor
-    settings = len(evaluation.accuracy[["setting", "poses"]].drop_duplicates())
+    settings = len(found[["setting", "poses"]].drop_duplicates())
     row: Row = {
         "classes": CLASSES, "instances": DATA.instances, "frames": len(frames), "dim": DIM,
         "proportions": len(config.proportions), "trials": len(config.probe.trials), "steps": config.probe.steps,

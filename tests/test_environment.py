@@ -65,7 +65,7 @@ def test_few_open_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [300_000, 1_400_000])
 def test_little_memory_is_one_sentence(tiny: FrameSet, tmp_path: Path, size: int) -> None:
-    done = command("pretrain", "mae", "base", *flags(tiny, tmp_path / "run"), limits=f"ulimit -v {size};")
+    done = command("pretrain", "mae", "alone", *flags(tiny, tmp_path / "run"), limits=f"ulimit -v {size};")
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     assert "memory is short" in done.stderr or "GB are free" in done.stderr

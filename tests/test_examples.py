@@ -39,7 +39,7 @@ def test_operator_on_a_plain_model() -> None:
     assert example("operator_on_a_plain_model").main(steps=300) < 0.8  # clearly better than standing still
 
 
-@pytest.mark.parametrize("arm", ["base", "lie"])
+@pytest.mark.parametrize("arm", ["alone", "lie"])
 def test_your_photographs(tiny: FrameSet, tmp_path: Path, arm: str) -> None:
     from PIL import Image
 
@@ -69,7 +69,7 @@ def flags(data: Path, out: Path) -> list[str]:
     return [*words.split(), "--log.no-tensorboard", "--device", "cpu"]
 
 
-@pytest.mark.parametrize("arm", ["base", "lie"])
+@pytest.mark.parametrize("arm", ["alone", "lie"])
 def test_barlow_twins_trains_from_the_command_line(
     tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arm: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

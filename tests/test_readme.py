@@ -1,4 +1,4 @@
-"""The README's tables are those of the results, the results' tables are those of their CSVs, and its code runs."""
+"""The README's tables are those of the results' CSVs, its links lead somewhere, and its code runs."""
 
 from __future__ import annotations
 
@@ -28,10 +28,8 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(),
 def test_main_tables(recipe: str, number: int) -> None:
     folder = RESULTS / recipe
     table = headline_tables(pd.read_csv(folder / "accuracy.csv"), pd.read_csv(folder / "equivariance.csv"))[number]
-    stored = (folder / "tables" / f"{table.name}.md").read_text()
-    assert stored.strip() == to_markdown(table).strip()
     readme = (ROOT / "README.md").read_text()
-    for line in stored.splitlines():
+    for line in to_markdown(table).splitlines():
         if line.startswith("|"):
             assert line in readme
 

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames import DataConfig
+from lie_ssl.lie import OperatorConfig
 from lie_ssl.lie.algebras import ALGEBRAS
-from lie_ssl.lie.operator import AlgebraName
-from lie_ssl.methods import AugmentConfig, EncoderConfig, ObjectiveConfig, OperatorConfig
+from lie_ssl.methods import AugmentConfig, EncoderConfig
 from lie_ssl.methods.mae import MAEConfig
 from lie_ssl.methods.simclr import SimCLRConfig
 from lie_ssl.methods.vicreg import VICRegConfig
+from lie_ssl.objectives.alone import AloneConfig
+from lie_ssl.objectives.frames import FramesConfig
+from lie_ssl.objectives.lie import LieConfig
+from lie_ssl.objectives.lie_off import LieOffConfig
+from lie_ssl.objectives.literal import LiteralConfig
 from lie_ssl.recipes.pretrain import ARMS, PRETRAIN_RECIPES
 from lie_ssl.serialization import from_plain, suggestion, to_plain
 from lie_ssl.training.config import LogConfig, OptimConfig, PretrainConfig, read_config
 
 KINDS = (
-    AugmentConfig, EncoderConfig, OperatorConfig, ObjectiveConfig, MAEConfig, VICRegConfig, SimCLRConfig, OptimConfig,
-    LogConfig, DataConfig,
+    AugmentConfig, EncoderConfig, OperatorConfig, AloneConfig, FramesConfig, LieConfig, LieOffConfig, LiteralConfig,
+    MAEConfig, VICRegConfig, SimCLRConfig, OptimConfig,
+    LogConfig,
 )  # fmt: skip
 
 
@@ -58,7 +63,7 @@ option = st.tuples(words, st.booleans() | st.integers(-99, 16384) | st.floats(-9
     st.builds(
         EncoderConfig,
         name=words,
-        image_size=st.integers(0, 4096),
+        image_size=st.one_of(st.none(), st.integers(1, 4096)),
         pool=st.sampled_from(["auto", "avg", "token", "own"]),
         allow=st.lists(words).map(tuple),
         options=st.lists(option, unique_by=lambda pair: pair[0]).map(tuple),
@@ -73,8 +78,8 @@ def test_any_encoder_config_comes_back(config: EncoderConfig) -> None:
 operators = st.builds(
     OperatorConfig,
     generators=st.lists(st.integers(1, 99), min_size=1).map(tuple),
-    algebra=st.sampled_from(get_args(AlgebraName)),
-    fixed=st.integers(1, 999),
+    algebra=st.sampled_from(list(ALGEBRAS)),
+    fixed=st.one_of(st.integers(1, 999), st.floats(0.01, 0.99)),
     sees=st.sampled_from([("pair",), ("source",), ("delta", "linear")]),
     max_norm=positive,
     split_factors=st.booleans(),
@@ -83,7 +88,7 @@ operators = st.builds(
 
 @given(
     st.builds(
-        ObjectiveConfig,
+        LieConfig,
         ssl=positive,
         lie=unit,
         invariant=unit,
@@ -93,9 +98,8 @@ operators = st.builds(
         operator=operators,
     )
 )
-def test_any_objective_comes_back(config: ObjectiveConfig) -> None:
-    assert from_plain(ObjectiveConfig, through_json(config)) == config
-    assert set(get_args(AlgebraName)) == set(ALGEBRAS)
+def test_any_objective_comes_back(config: LieConfig) -> None:
+    assert from_plain(LieConfig, through_json(config)) == config
 
 
 def test_plain_data_is_what_json_has() -> None:
@@ -107,14 +111,15 @@ def test_plain_data_is_what_json_has() -> None:
     plain = to_plain(PretrainConfig())
     check(plain)
     assert set(plain) == {f.name for f in fields(PretrainConfig)}
-    assert plain["objective"]["operator"]["generators"] == [4]
+    assert to_plain(LiteralConfig())["operator"]["generators"] == [4]
 
 
 def test_what_is_not_given_keeps_its_default() -> None:
-    config = from_plain(PretrainConfig, {"optim": {"lr": 1}, "objective": {"operator": {"generators": [2, 3]}}})
+    config = from_plain(PretrainConfig, {"optim": {"lr": 1}})
     assert (config.optim.lr, type(config.optim.lr)) == (1.0, float)  # a whole number serves as a float
     assert config.optim.batch == OptimConfig().batch
-    assert config.objective.operator == OperatorConfig(generators=(2, 3))
+    literal = from_plain(LiteralConfig, {"operator": {"generators": [2, 3]}})
+    assert literal.operator == OperatorConfig(generators=(2, 3))
 
 
 @pytest.mark.parametrize(
@@ -131,12 +136,6 @@ def test_what_is_not_given_keeps_its_default() -> None:
         ({"precision": 32}, "config.precision is 32, but it can be"),
         ({"log": {"tensorboard": 1}}, "config.log.tensorboard is 1, but it must be of type bool"),
         ({"objective": 3}, "config.objective is 3, but it takes named values"),
-        ({"objective": {"lei": 1.0}}, r"config.objective has no setting 'lei'; did you mean 'lie'\?"),
-        ({"objective": {"operator": {"fixed": 0.5}}}, "config.objective.operator.fixed is 0.5"),
-        ({"objective": {"operator": {"generators": 4}}}, "config.objective.operator.generators is 4, but it takes sev"),
-        ({"objective": {"operator": {"generators": "44"}}}, "generators is '44', but it takes several values"),
-        ({"objective": {"operator": {"generators": [1, "2"]}}}, r"operator.generators\[1\] is '2'"),
-        ({"objective": {"operator": {"algebra": "su2"}}}, "config.objective.operator.algebra is 'su2', but it can be"),
         ({"encoder": {"options": [["depth"]]}}, r"config.encoder.options\[0\] has 1 values, but it takes 2"),
         ({"encoder": {"options": [["depth", None]]}}, r"options\[0\]\[1\] is None, but it must be bool or int or"),
         ({"optim": {"lr": -1.0}}, "optim.lr is -1.0, but it must be above 0"),
@@ -146,6 +145,22 @@ def test_what_does_not_fit_is_named_by_its_path(values: dict[str, Any], words: s
     with pytest.raises(UserError, match=words) as error:
         from_plain(PretrainConfig, values)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"lei": 1.0}, r"config has no setting 'lei'; did you mean 'lie'\?"),
+        ({"operator": {"fixed": "half"}}, "config.operator.fixed is 'half', but it must be int or float"),
+        ({"operator": {"generators": 4}}, "config.operator.generators is 4, but it takes sev"),
+        ({"operator": {"generators": "44"}}, "generators is '44', but it takes several values"),
+        ({"operator": {"generators": [1, "2"]}}, r"operator.generators\[1\] is '2'"),
+        ({"operator": {"algebra": "su2"}}, "config.operator: there is no algebra 'su2'; there are block, commuting"),
+    ],
+)
+def test_what_does_not_fit_an_objective_is_named_by_its_path(values: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        from_plain(LieConfig, values)
 
 
 def test_a_list_for_named_values() -> None:

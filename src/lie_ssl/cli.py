@@ -22,6 +22,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.extras import explained, needs, require
 from lie_ssl.storage.limits import LEAST, available_memory
 from lie_ssl.storage.paths import shown
+from lie_ssl.threads import prepare_environment
 
 TERMINATED = 128 + signal.SIGTERM
 GOES_ON = "what can be resumed goes on with the same command"
@@ -64,10 +65,16 @@ COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
     ("bench", "train"): ("bench", "train", "time and memory of a step of X Lie against X Frames"),
     ("bench", "option2"): ("bench", "option2", "a supervised step with neighbours (Option 2) against one without"),
     ("bench", "linear"): ("bench", "linear", "the whole grid of linear evaluations on stored features"),
+    ("bench", "shared"): ("bench", "shared", "a short demo while another program keeps one core busy"),
     ("doctor",): ("doctor", "doctor", "what is installed, what works, and what to type for what is missing"),
 }
-# Commands whose flags depend on their first words; their functions take the list of arguments.
-WITH_WORDS = {("pretrain",), ("evaluate",), ("ablate",), ("sweep",), ("transfer",)}
+# Commands whose flags depend on their first words or on what is registered; their functions take the arguments.
+WITH_WORDS = {
+    ("data", "make", "demo"), ("data", "make", "small"), ("data", "make", "paper"), ("pretrain",), ("evaluate",),
+    ("ablate",), ("sweep",), ("transfer",),
+}  # fmt: skip
+# What other commands start, and nobody types.
+HIDDEN: dict[tuple[str, ...], tuple[str, str, str]] = {("job",): ("job", "job", "one of several units side by side")}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -75,6 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal without UTF-8 shows a ? for what it does not have
             stream.reconfigure(errors="replace" if stream is sys.stdout else "backslashreplace")
+    if arguments is None:  # typed, and so before anything has imported torch
+        prepare_environment()
     try:
         with terminated_by_exception():
             run(list(sys.argv[1:] if arguments is None else arguments))
@@ -140,8 +149,8 @@ def terminated_by_exception() -> Iterator[None]:
 
 
 def run(arguments: list[str]) -> None:
-    words: tuple[str, ...] = ()
-    while words not in COMMANDS:
+    words: tuple[str, ...] = tuple(arguments[:1]) if tuple(arguments[:1]) in HIDDEN else ()
+    while words not in COMMANDS | HIDDEN:
         branches = _branches(words)
         rest = arguments[len(words) :]
         if words == () and rest[:1] == ["--version"]:
@@ -158,17 +167,13 @@ def run(arguments: list[str]) -> None:
     if words in WITH_WORDS:
         function(rest)
         return
-    import tyro
-
     from lie_ssl.commands.parsing import call
 
-    # The settings of a data set have names that say enough; those of a run come in groups.
-    flat = (tyro.conf.OmitArgPrefixes,) if words[:2] == ("data", "make") else ()
-    call(function, " ".join(("lie-ssl", *words)), rest, config=flat)
+    call(function, " ".join(("lie-ssl", *words)), rest)
 
 
 def _load(words: tuple[str, ...]) -> Callable[..., None]:
-    module, function, _ = COMMANDS[words]
+    module, function, _ = (COMMANDS | HIDDEN)[words]
     loaded: Callable[..., None] = getattr(import_module(f"lie_ssl.commands.{module}"), function)
     return loaded
 

@@ -58,6 +58,7 @@ NEEDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("transfer",): ("vision", "data"),
     ("ablate",): ("vision", "data", "train"),
     ("sweep",): ("vision", "data", "train"),
+    ("job",): ("vision", "data", "train"),
     ("reproduce",): ("vision", "data", "render", "train"),
     ("report",): ("vision", "data", "report"),
     ("export",): ("vision", "data"),
@@ -69,6 +70,7 @@ NEEDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("bench", "train"): ("vision", "data"),
     ("bench", "option2"): ("vision", "data"),
     ("bench", "linear"): ("vision", "data"),
+    ("bench", "shared"): ("vision", "data", "render", "train", "report"),
     ("doctor",): (),
 }
 

@@ -91,6 +91,8 @@ class Registry(Generic[AnyEntry]):
 def import_object(path: str, kind: str) -> Any:
     """The object behind an import path, `package.module:Name`. Importing runs code: check trust first."""
     module, _, attribute = path.partition(":")
+    if not module or not attribute:
+        raise UserError(f"there is no {kind} {path!r}; an import path is `package.module:Name`")
     try:
         return getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:

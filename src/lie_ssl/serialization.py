@@ -34,6 +34,8 @@ def from_plain(kind: type[Config], values: Mapping[str, Any], where: str = "conf
     found = {key: _value(hints[key], value, f"{where}.{key}") for key, value in values.items()}
     try:
         return kind(**found)
+    except ValueError as error:  # of components that know nothing of users, such as the Lie operator
+        raise UserError(f"{where}: {error}") from error
     except TypeError as error:
         missing = [f.name for f in dataclasses.fields(kind) if f.name not in found and _required(f)]  # type: ignore[arg-type]
         raise UserError(f"{where} lacks {', '.join(missing) or error}") from error

@@ -101,7 +101,7 @@ def test_killed_and_resumed_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_an_orphaned_worker_stops() -> None:
     """The workers of a killed parent do not go on for ever."""
     code = (
-        "import multiprocessing, os, time\nfrom lie_ssl.frames.make import _begin_worker\n"
+        "import multiprocessing, os, time\nfrom lie_ssl.frames.jobs import _begin_worker\n"
         "def work(pid):\n    _begin_worker(None)\n    print(os.getpid(), flush=True)\n    time.sleep(600)\n"
         "if __name__ == '__main__':\n    p = multiprocessing.get_context('fork').Process(target=work, args=(0,))\n"
         "    p.start()\n    p.join()\n"

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler, make_frames
+from lie_ssl.frames.factors import wrapped
 from lie_ssl.frames.loader import endless_loader, pair_loader
-from lie_ssl.frames.pairs import Deltas, PairBatch, pose_kinds, wrapped
+from lie_ssl.frames.pairs import Deltas, PairBatch, pose_kinds
 from tests.conftest import tiny_config
 
 
@@ -118,7 +119,7 @@ def test_loader_gives_the_same_with_any_number_of_workers(tiny: FrameSet, worker
 
 
 def test_free_rotations_and_factors_have_deltas_of_their_own(tmp_path: Path) -> None:
-    config = tiny_config(poses=("so3",), rotations=12, instances=4, hue=(0, 360), scale=(0.5, 1.0))
+    config = tiny_config(poses=("so3",), rotations=12, instances=4, ranges={"hue": (0, 360), "scale": (0.5, 1.0)})
     frames = make_frames(config, tmp_path / "d", workers=1)
     sampler = PairSampler(frames.index, batch_size=6, singles=False, passes=5)
     assert sampler.deltas.factors == ("pose", "hue", "scale")
@@ -155,7 +156,7 @@ def test_every_kind_of_pose_can_be_a_factor_of_its_own(tiny: FrameSet) -> None:
 
 
 def test_kinds_stand_before_the_other_factors_in_the_order_that_is_asked(tmp_path: Path) -> None:
-    config = tiny_config(poses=("2d", "so3"), rotations=8, instances=4, hue=(0, 360))
+    config = tiny_config(poses=("2d", "so3"), rotations=8, instances=4, ranges={"hue": (0, 360)})
     index = make_frames(config, tmp_path / "d", workers=1).index
     assert pose_kinds(index) == ("2d", "so3")
     joint, deltas = Deltas(index), Deltas(index, ("so3", "3d", "2d"))

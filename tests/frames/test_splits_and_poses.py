@@ -8,9 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet
 from lie_ssl.frames.config import DataConfig
+from lie_ssl.frames.factors import all_factors
+from lie_ssl.frames.pairs import seen_instances
 from lie_ssl.frames.poses import geodesic, instance_poses, rotation
-from lie_ssl.frames.splits import assign, n_diverse, round_half_up
+from lie_ssl.frames.splits import assign, is_diverse, n_diverse, round_half_up, training_counts
 
 ROTATIONS = {"2d": np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]])}
 
@@ -28,6 +31,21 @@ def test_diverse_numbers_are_nested_and_never_zero() -> None:
     assert [n_diverse(p, 37) for p in (0.05, 0.25, 0.5)] == [2, 9, 19]
     assert n_diverse(0.05, 3) == 1
     assert [round_half_up(x) for x in (0.5, 1.5, 2.5, 2.4999, 7.5)] == [1, 2, 3, 2, 8]
+
+
+def test_one_rule_says_who_is_diverse(tiny: FrameSet) -> None:
+    index, counts = tiny.index, training_counts(tiny.index)
+    assert set(counts.values()) == {6}
+    for proportion, ranks in ((0.05, {0}), (0.5, {0, 1, 2}), (1.0, set(range(6)))):
+        varies = is_diverse(index, proportion, counts)
+        assert set(index["diverse_rank"][varies]) == ranks
+        assert set(index["split"][varies]) == {"train"}
+        turning = [i for i in seen_instances(index, diverse=proportion) if i.kinds]
+        assert {i.typical for i in turning} <= set(index.index[varies])
+        assert len(turning) == len(index[varies].groupby(["class", "instance"]))
+    assert not is_diverse(index, 0.5, {}).any()
+    with pytest.raises(UserError, match="must lie above 0"):
+        is_diverse(index, 0.0, counts)
 
 
 @given(st.integers(1, 80), st.integers(0, 5))
@@ -70,34 +88,35 @@ def test_rotations_are_rotations() -> None:
 def test_free_rotations_are_even_and_fixed_by_the_seed() -> None:
     config = DataConfig(poses=("so3",), rotations=2000)
     poses = instance_poses(config, "chair", "0001")
-    assert poses[0].view.rotation == pytest.approx(np.eye(3))
-    matrices = np.stack([p.view.rotation for p in poses])
+    assert poses[0].rotation == pytest.approx(np.eye(3))
+    matrices = np.stack([p.rotation for p in poses])
     assert matrices.mean(axis=0) == pytest.approx(np.zeros((3, 3)), abs=0.05)
     # The angle of an even rotation has the density (1 - cos) / pi, with mean pi / 2 + 2 / pi.
     angles = np.radians([geodesic(m) for m in matrices[1:]])
     assert angles.mean() == pytest.approx(np.pi / 2 + 2 / np.pi, abs=0.05)
     again = instance_poses(config, "chair", "0001")
     other = instance_poses(config, "chair", "0002")
-    assert all(np.array_equal(a.view.rotation, b.view.rotation) for a, b in zip(poses, again, strict=True))
-    assert not np.array_equal(poses[5].view.rotation, other[5].view.rotation)
+    assert all(np.array_equal(a.rotation, b.rotation) for a, b in zip(poses, again, strict=True))
+    assert not np.array_equal(poses[5].rotation, other[5].rotation)
 
 
 def test_further_factors_vary_within_their_ranges_and_not_in_the_typical_pose() -> None:
-    config = DataConfig(step=30, repeats=3, elevation=(-20, 10), light=(-60, 60), hue=(0, 360), scale=(0.5, 1))
-    poses = instance_poses(config, "mug", "0000")
+    ranges = {"elevation": (-20, 10), "light": (-60, 60), "hue": (0, 360), "scale": (0.5, 1)}
+    poses = instance_poses(DataConfig(step=30, repeats=3, ranges=ranges), "mug", "0000")
     assert len(poses) == 2 * 12 * 3
-    typical = poses[0].view
+    typical = poses[0].view(all_factors())
     assert (typical.elevation, typical.light, typical.hue, typical.scale) == (0, 0, 0, 1)
-    for name, (low, high) in {"elevation": (-20, 10), "light": (-60, 60), "hue": (0, 360), "scale": (0.5, 1)}.items():
-        values = [getattr(p.view, name) for p in poses[1:]]
+    for name, (low, high) in ranges.items():
+        values = [p.values[name] for p in poses[1:] if p.values]
+        assert [getattr(p.view(all_factors()), name) for p in poses[1:] if p.values] == values
         assert low <= min(values) <= max(values) <= high
         assert len(set(values)) > 50
 
 
 def test_hue_alone_can_vary() -> None:
-    poses = instance_poses(DataConfig(poses=("2d",), step=360, repeats=20, hue=(0, 360)), "mug", "0000")
+    poses = instance_poses(DataConfig(poses=("2d",), step=360, repeats=20, ranges={"hue": (0, 360)}), "mug", "0000")
     assert len(poses) == 20
-    assert len({p.view.hue for p in poses}) == 20
+    assert len({p.values.get("hue", 0.0) for p in poses}) == 20
     assert all(p.angle == 0 and p.duplicate_of == -1 for p in poses)
 
 
@@ -105,8 +124,11 @@ def test_hue_alone_can_vary() -> None:
     "bad",
     [
         {"instances": 0}, {"step": 0.0}, {"poses": ()}, {"poses": ("2d", "2d")}, {"validation": 0.6, "test": 0.5},
-        {"poses": ("4d",)}, {"poses": "2d"}, {"classes": "car"}, {"source": "web"}, {"hue": 30}, {"hue": (0, np.nan)},
-        {"scale": (0.0, 1.0)}, {"scale": (0.5, 1.5)}, {"hue": (10, 0)}, {"rotations": 0},
+        {"poses": ("4d",)}, {"poses": "2d"}, {"classes": "car"}, {"source": "web"}, {"source": "folder"},
+        {"source": "folder", "path": ".", "layout": "tree"}, {"source": "folder", "path": ".", "up": "x"},
+        {"backend": "gpu"}, {"rotations": 0}, {"ranges": ("hue", 1)},
+        *({"ranges": {"hue": bad}} for bad in (30, (0, np.nan), (10, 0), (0, 1, 2), ("a", "b"), "12", (0, 10**400))),
+        {"ranges": {"scale": (0.0, 1.0)}}, {"ranges": {"scale": (0.5, 1.5)}},
     ],
 )  # fmt: skip
 def test_bad_configs(bad: dict[str, object]) -> None:

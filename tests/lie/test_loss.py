@@ -41,26 +41,27 @@ def naive(loss: LieLoss, z: Tensor, z_next: Tensor, delta: Tensor, negatives: Te
     pz, pn, pm, extra = p[:b], p[b : 2 * b], p[2 * b : 3 * b], p[3 * b :]
     lie = 0.0
     for i in range(b):
-        positive = math.exp(cosine(pm[i], pn[i]) / loss.temperature)
+        positive = math.exp(cosine(pm[i], pn[i]) / loss.config.temperature)
         total = positive
         for j in range(b):
             if j != i:
-                total += sum(math.exp(cosine(x[j], pn[i]) / loss.temperature) for x in (pz, pn, pm))
-        if loss.own_negative:
-            total += math.exp(cosine(pz[i], pn[i]) / loss.temperature)
-        total += sum(math.exp(cosine(x, pn[i]) / loss.temperature) for x in extra)
+                total += sum(math.exp(cosine(x[j], pn[i]) / loss.config.temperature) for x in (pz, pn, pm))
+        if loss.config.own_negative:
+            total += math.exp(cosine(pz[i], pn[i]) / loss.config.temperature)
+        total += sum(math.exp(cosine(x, pn[i]) / loss.config.temperature) for x in extra)
         lie -= math.log(positive / total) / b
     euclidean = sum(float(((z_next[i] - moved[i]) ** 2).sum().detach()) for i in range(b)) / b
     coordinates = sum(float((t[i] ** 2).sum().detach()) / (1 + math.exp(abs(float(delta[i])))) for i in range(b)) / b
     result = {"lie": lie, "euclidean": euclidean, "coordinates": coordinates, "invariant": 0.0}
     if loss.invariant_head is not None:
         result["invariant"] = naive_invariant(loss, z, z_next, negatives)
-    result["total"] = sum(loss.weights[k] * result[k] for k in loss.weights)
+    result["total"] = sum(getattr(loss.config, k) * result[k] for k in ("lie", "euclidean", "coordinates", "invariant"))
     return result
 
 
 def naive_invariant(loss: LieLoss, z: Tensor, z_next: Tensor, negatives: Tensor | None) -> float:
-    u, b, tau = loss.operator.fixed, len(z), loss.invariant_temperature
+    u, b = loss.operator.fixed, len(z)
+    tau = loss.config.invariant_temperature or loss.config.temperature
     others = [] if negatives is None else list(negatives[:, :u])
     assert loss.invariant_head is not None
     p = loss.invariant_head(torch.stack([*z[:, :u], *z_next[:, :u], *others])).detach()
@@ -137,7 +138,7 @@ def test_several_factors_have_penalties_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"lie": -1.0}, "weight lie is -1"),
+        ({"lie": -1.0}, "lie is -1.0, but weights are finite"),
         ({"temperature": 0.0}, "above 0"),
         ({"invariant": 1.0}, "needs a fixed part"),
     ],

@@ -247,7 +247,7 @@ def test_parts_that_cannot_be_loaded(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"encoder.parts has 'projector', but this method has decoder"):
         build_model(PretrainConfig(method=SETTINGS, encoder=replace(encoder, parts=("projector",))), 32, 3)
     with pytest.raises(UserError, match=r"encoder\.parts needs a weight file"):
-        build_model(PretrainConfig(method=SETTINGS, encoder=replace(encoder, weights="")), 32, 3)
+        build_model(PretrainConfig(method=SETTINGS, encoder=replace(encoder, weights=None)), 32, 3)
 
 
 def test_an_encoder_without_patches() -> None:

@@ -11,8 +11,8 @@ from PIL import Image
 
 from lie_ssl.errors import UserError
 from lie_ssl.objects.duplicates import drop_duplicates
-from lie_ssl.objects.layouts import MeshFolder
-from lie_ssl.objects.sources import Catalogue, Entry
+from lie_ssl.objects.sources import Catalogue, CatalogueEntry
+from lie_ssl.objects.sources.folder import MeshFolder
 from lie_ssl.objects.synsets import SYNSETS
 
 AXES = {"x": (1, 0, 0), "-x": (-1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1), "-y": (0, -1, 0), "-z": (0, 0, -1)}
@@ -38,7 +38,7 @@ def labels(catalogue: Catalogue) -> list[str]:
     return [f"{e.class_name}/{e.instance}" for e in catalogue.entries]
 
 
-def stands_well(source: MeshFolder, entry: Entry) -> bool:
+def stands_well(source: MeshFolder, entry: CatalogueEntry) -> bool:
     """The highest point is the top and the foremost one the nose."""
     mesh = source.mesh(entry)
     top, nose = mesh.vertices[0], mesh.vertices[1]
@@ -103,10 +103,10 @@ def test_copies_within_and_across_classes(tmp_path: Path) -> None:
 
 def test_three_copies_in_two_classes_all_go() -> None:
     entries = [
-        Entry("a", "1", "", "a1"),
-        Entry("a", "2", "", "a2"),
-        Entry("b", "3", "", "b3"),
-        Entry("b", "4", "", "b4"),
+        CatalogueEntry("a", "1", "", "a1"),
+        CatalogueEntry("a", "2", "", "a2"),
+        CatalogueEntry("b", "3", "", "b3"),
+        CatalogueEntry("b", "4", "", "b4"),
     ]
     kept, dropped = drop_duplicates(entries, ["x", "x", "x", "y"])
     assert kept == [entries[3]]
@@ -183,7 +183,7 @@ def test_up_can_be_said(tmp_path: Path) -> None:
 
 def test_turning_moves_the_normals_along(tmp_path: Path) -> None:
     spike(tmp_path / "mug" / "a.obj", up="z", front="-y")
-    mesh = MeshFolder(str(tmp_path), up="z").mesh(Entry("mug", "a", "", "mug/a.obj"))
+    mesh = MeshFolder(str(tmp_path), up="z").mesh(CatalogueEntry("mug", "a", "", "mug/a.obj"))
     a, b, c = (mesh.vertices[mesh.faces[:, i]] for i in range(3))
     flat = np.cross(b - a, c - a)
     flat /= np.linalg.norm(flat, axis=1, keepdims=True)

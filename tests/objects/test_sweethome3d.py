@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from lie_ssl.errors import UserError
-from lie_ssl.objects.sources import Entry
-from lie_ssl.objects.sweethome3d import PACKAGE, SweetHome3D, manifest
+from lie_ssl.objects.sources import CatalogueEntry
+from lie_ssl.objects.sources.sweethome3d import PACKAGE, SweetHome3D, manifest
 
 BED = "scopia/bed1/bed1.obj"
 BLACK_TABLE = "scopia/black_table/black_table.obj"
@@ -152,7 +152,7 @@ def test_names_cannot_lead_out_of_the_temporary_folder(tmp_path: Path, monkeypat
     evil = {"scopia/bed1/../../../../evil.txt": "x", "scopia/bed1/sub/../../../x.txt": "x"}
     source = SweetHome3D(str(package(tmp_path / "a.deb", archive(evil), "../../../../out/Scopia.sh3f")))
     before = {p for p in tmp_path.rglob("*") if "cache" not in p.parts}
-    source.mesh(Entry("bed", "Scopia-bed1", "", f"Scopia:{BED}"))
+    source.mesh(CatalogueEntry("bed", "Scopia-bed1", "", f"Scopia:{BED}"))
     assert {p for p in tmp_path.rglob("*") if "cache" not in p.parts} == before
 
 

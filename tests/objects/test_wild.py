@@ -16,8 +16,8 @@ from PIL import Image
 from lie_ssl.cli import main
 from lie_ssl.frames import FrameSet
 from lie_ssl.objects.files import load_mesh
-from lie_ssl.objects.layouts import MeshFolder
-from lie_ssl.objects.remarks import MeshWarning, summed_up
+from lie_ssl.objects.remarks import MeshWarning, summarise
+from lie_ssl.objects.sources.folder import MeshFolder
 
 RED = (220, 20, 30)
 QUADS = ((1, 2, 4, 3), (5, 7, 8, 6), (1, 5, 6, 2), (3, 4, 8, 7), (1, 3, 7, 5), (2, 6, 8, 4))
@@ -224,8 +224,8 @@ def test_from_python_a_mesh_still_warns_but_a_catalogue_does_not(tmp_path: Path)
 
 
 def test_remarks_are_counted_by_reason() -> None:
-    assert summed_up([]) == []
+    assert summarise([]) == []
     remarks = [(f"mug/{i}.obj", "a texture is missing") for i in range(1200)] + [("cup/a.obj", "it is blue")]
-    assert summed_up(remarks) == [
+    assert summarise(remarks) == [
         "a texture is missing: 1,200 meshes (first: mug/0.obj)", "it is blue: 1 mesh (cup/a.obj)",
     ]  # fmt: skip

@@ -18,7 +18,6 @@ from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.methods.encoders import EncoderConfig
-from lie_ssl.protocol import evaluate
 from lie_ssl.protocol.dry_run import (
     Job,
     Phase,
@@ -38,6 +37,7 @@ from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.grid import Recipe, Unit, chosen_units
 from lie_ssl.protocol.measuring import Cost, measure
+from lie_ssl.protocol.phases import finetune as finetuning
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.studies import GapsConfig, NamedEncoder, PhotoTransfer, TransferConfig
 from lie_ssl.recipes.grids import GRIDS, from_weights, with_option
@@ -50,7 +50,7 @@ from tests.training.tiny_runs import tiny_run
 
 EVALUATION = EvaluateConfig(
     proportions=(0.25, 0.5), probe=ProbeConfig(steps=40, batch=8, rates=(0.1,)),
-    finetune=FinetuneConfig(steps=30, batch=8), limit=0, pairs=1,
+    finetune=FinetuneConfig(steps=30, batch=8), limit=None, pairs=1,
 )  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def tiny_recipe() -> Recipe:
     """Two arms with two seeds, of which the literal one takes Option 2."""
     units = [
         Unit(tiny_run(Path(), "mae", arm, seed=seed), with_option(EVALUATION, "mae", arm))
-        for seed in (0, 1) for arm in ("base", "frames", "literal")
+        for seed in (0, 1) for arm in ("alone", "frames", "literal")
     ]  # fmt: skip
     return Recipe("tiny", tiny_config(), tuple(units))
 
@@ -124,13 +124,13 @@ def test_frames_are_counted_as_the_protocol_embeds_them(tiny: FrameSet, monkeypa
         counted.append(len(rows))
         return torch.zeros(len(rows), dtype=torch.int64)
 
-    monkeypatch.setattr(evaluate, "finetune", lambda *_: nn.Identity())
-    monkeypatch.setattr(evaluate, "predict", predict)
-    step = PretrainingStep(tiny_run(tiny, "mae", "base"), tiny, 8)
+    monkeypatch.setattr(finetuning, "finetune", lambda *_: nn.Identity())
+    monkeypatch.setattr(finetuning, "predict", predict)
+    step = PretrainingStep(tiny_run(tiny, "mae", "alone"), tiny, 8)
     features = Features(step.model.method.encoder, tiny)
-    evaluation = Evaluation(Subject(step.model.method.encoder, "mae", "base"), tiny, EVALUATION, features)
-    evaluation.linear()
-    evaluation.finetuning()
+    evaluation = Evaluation(Subject(step.model.method.encoder, "mae", "alone"), tiny, EVALUATION, features)
+    evaluation.context.embed()
+    evaluation.phases("linear", "finetune")
     embedded = int((features._place >= 0).sum())
     assert embedded_frames(tiny.index, EVALUATION) == embedded + sum(counted)
     assert embedded_frames(tiny.index, replace(EVALUATION, options=(1, 2))) == embedded + 2 * sum(counted)
@@ -138,7 +138,7 @@ def test_frames_are_counted_as_the_protocol_embeds_them(tiny: FrameSet, monkeypa
 
 
 def test_the_stand_in_is_like_the_data_set(tmp_path: Path) -> None:
-    config = tiny_config(hue=(0.0, 90.0), poses=("2d", "so3"))
+    config = tiny_config(ranges={"hue": (0.0, 90.0)}, poses=("2d", "so3"))
     few = make_frames(stand_in(config), tmp_path / "few", workers=1)
     assert (few.size, few.card["factors"]) == (16, ["hue"])
     assert set(few.index["pose"]) == {"2d", "so3"}
@@ -157,7 +157,7 @@ def test_jobs_of_a_grid() -> None:
     recipe = tiny_recipe()
     jobs = grid_jobs(recipe, recipe.units)
     assert [(j.name, j.units, j.option, j.classifiers, j.classes) for j in jobs] == [
-        ("mae/base", 2, 1, 2, 3), ("mae/frames", 2, 1, 2, 3), ("mae/literal", 2, 2, 2, 3)
+        ("mae/alone", 2, 1, 2, 3), ("mae/frames", 2, 1, 2, 3), ("mae/literal", 2, 2, 2, 3)
     ]  # fmt: skip
     assert jobs[0].embedded == jobs[2].embedded == embedded_frames(planned_index(recipe.data), EVALUATION)
     assert [j.pretraining for j in jobs] == [u.pretraining for u in recipe.units[:3]]
@@ -228,8 +228,8 @@ def test_what_cannot_be_tried(temporary: Path) -> None:
     bare = Job("bare", EncoderConfig(), tiny_config(), 3, FinetuneConfig(steps=4, batch=8), option=2)
     with pytest.raises(UserError, match="bare: Option 2"):
         dry_run([bare], gpus=1, steps=1)
-    wild = tiny_run(Path(), "mae", "base", optim=OptimConfig(batch=8, lr=1e30, clip=0.0))
-    with pytest.raises(UserError, match="loss of mae/base is not finite"):
+    wild = tiny_run(Path(), "mae", "alone", optim=OptimConfig(batch=8, lr=1e30, clip=None))
+    with pytest.raises(UserError, match="loss of mae/alone is not finite"):
         dry_run([Job("wild", wild.encoder, tiny_config(), 3, FinetuneConfig(steps=0), pretraining=wild)], gpus=1)
     assert list(temporary.iterdir()) == []
 
@@ -239,7 +239,7 @@ def test_the_recipes_of_the_paper(method: str) -> None:
     recipe = GRIDS[f"paper/{method}"]()
     assert len({u.name for u in recipe.units}) == len(recipe.units) == 15
     assert {u.words for u in recipe.units} == {
-        (method, arm, seed) for arm in ("base", "frames", "literal", "lie", "lie_off") for seed in "012"
+        (method, arm, seed) for arm in ("alone", "frames", "literal", "lie", "lie_off") for seed in "012"
     }
     assert (recipe.data.instances, recipe.data.step, recipe.data.render.size) == (50, 4.0, 224)
     for unit in recipe.units:
@@ -272,9 +272,9 @@ def test_the_studies_of_the_paper() -> None:
 def test_the_command(temporary: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(temporary)
     monkeypatch.setitem(GRIDS, "tiny", tiny_recipe)
-    main(["reproduce", "tiny", "--dry-run", "--gpus", "2", "--tflops", "0.5", "--only", "base"])
+    main(["reproduce", "tiny", "--dry-run", "--gpus", "2", "--tflops", "0.5", "--only", "alone"])
     said = capsys.readouterr().out
-    rows = [line.split() for line in said.splitlines() if line.strip().startswith("mae/base ")]
+    rows = [line.split() for line in said.splitlines() if line.strip().startswith("mae/alone ")]
     assert [row[1] for row in rows] == ["pretraining", "embedding", "linear", "finetuning", "whole"]
     assert float(rows[4][2]) == pytest.approx(
         sum(float(row[-4 if row[1] != "embedding" else -3]) for row in rows[:4]), rel=0.02

@@ -17,11 +17,13 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import EncoderConfig, create_encoder
-from lie_ssl.protocol import evaluate as protocol
 from lie_ssl.protocol import features as protocol_features
 from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Subject
 from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.finetune import DivergedError, FinetuneConfig
+from lie_ssl.protocol.metrics import retrieval
+from lie_ssl.protocol.phases import finetune as finetuning
+from lie_ssl.protocol.phases import knn
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.results import evaluate_encoder, evaluate_run, read_results
 from lie_ssl.protocol.settings import SETTINGS
@@ -48,14 +50,14 @@ def runs(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         few_pairs(patch)
         return {
             arm: pretrain(tiny_run(tiny, "simclr", arm, optim__steps=2, seed=3), folder / arm)
-            for arm in ("lie", "base")
+            for arm in ("lie", "alone")
         }
 
 
 def evaluation(frames: FrameSet, config: EvaluateConfig = QUICK, **settings: object) -> Evaluation:
     torch.manual_seed(0)
     encoder = create_encoder(EncoderConfig(name="resnet_mini"), 16, 3)
-    subject = replace(Subject(encoder, "resnet", "base"), **settings)
+    subject = replace(Subject(encoder, "resnet", "alone"), **settings)
     return Evaluation(subject, frames, config, Features(subject.encoder, frames))
 
 
@@ -69,7 +71,7 @@ def test_a_run_with_an_operator(
     assert "linear evaluation, top-1" in said
     assert f"wrote {out}" in said
     assert (out / "accuracy.csv").read_text().splitlines()[0] == ACCURACY
-    assert (out / "equivariance.csv").read_text().splitlines()[0] == EQUIVARIANCE
+    assert (out / "equivariance.csv").read_text().startswith(EQUIVARIANCE)
     results, card = read_results(out)
     accuracy = results.accuracy
     cells = accuracy.groupby(["phase", "option", "diverse"]).size()
@@ -108,7 +110,7 @@ def test_the_curve_adds_up_to_the_accuracy(tiny: FrameSet) -> None:
 
 
 def test_a_run_without_an_operator_twice(runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    run, calls = runs["base"], []
+    run, calls = runs["alone"], []
     embed = protocol_features.embed_frames
     monkeypatch.setattr(protocol_features, "embed_frames", lambda *a: (calls.append(len(a[2])), embed(*a))[1])
     main(["evaluate", str(run), *SHORT])
@@ -120,7 +122,7 @@ def test_a_run_without_an_operator_twice(runs: dict[str, Path], monkeypatch: pyt
     assert calls == []  # all embeddings were kept
     assert {p.name: p.read_bytes() for p in folder.glob("*.csv")} == first
     lines = first["equivariance.csv"].decode().splitlines()
-    assert lines[0] == EQUIVARIANCE
+    assert lines[0].startswith(EQUIVARIANCE)
     table = pd.read_csv(folder / "equivariance.csv")
     operators = table.loc[:, "candidates":"relative_error"]
     assert operators.shape == (4, 7)
@@ -136,7 +138,7 @@ def test_encoders_stay_frozen(tiny: FrameSet, training: bool) -> None:
     config = replace(QUICK, proportions=(0.5,), options=(1, 2), finetune=tuning)
     operator = LieOperator(128, 2)
     whole = evaluation(tiny, config, operator=operator, coordinates=torch.randn(20, 2))
-    encoder = whole.subject.encoder.train(training)
+    encoder = whole.context.subject.encoder.train(training)
     assert any("running_mean" in key for key in encoder.state_dict())
     before = {k: v.clone() for k, v in (encoder.state_dict() | operator.state_dict()).items()}
     whole.run()
@@ -160,18 +162,20 @@ def test_test_labels_decide_nothing(tiny: FrameSet) -> None:
 
 
 def test_the_bank_of_neighbours_has_training_frames_only(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = evaluation(tiny, replace(QUICK, limit=0))
-    every = whole.features(np.arange(len(tiny)))
+    whole = evaluation(tiny, replace(QUICK, limit=None))
+    every = whole.context.features(np.arange(len(tiny)))
     banks: list[torch.Tensor] = []
 
     def spy(bank: torch.Tensor, *rest: torch.Tensor) -> float:
         banks.append(bank)
         return 0.5
 
-    monkeypatch.setattr(protocol, "knn_accuracy", spy)
-    whole.knn()
-    assert set(whole.accuracy["top1"]) == {50}
-    assert [len(banks[i]) for i in (0, 10, 20)] == [len(whole.settings.training(p).all) for p in (0.05, 0.25, 0.5)]
+    monkeypatch.setattr(knn, "knn_accuracy", spy)
+    accuracy = whole.phases("knn")["accuracy"]
+    assert set(accuracy["top1"]) == {50}
+    assert [len(banks[i]) for i in (0, 10, 20)] == [
+        len(whole.context.settings.training(p).all) for p in (0.05, 0.25, 0.5)
+    ]
     strangers = every[torch.tensor((tiny.index["split"] != "train").to_numpy())]
     for bank in banks:
         assert not bool((torch.cdist(bank, strangers) == 0).any())
@@ -179,7 +183,7 @@ def test_the_bank_of_neighbours_has_training_frames_only(tiny: FrameSet, monkeyp
 
 def test_moves_are_of_known_and_unknown_instances(tiny: FrameSet) -> None:
     whole = evaluation(tiny)
-    for moves in whole.moves.values():
+    for moves in whole.context.moves.values():
         assert set(tiny.index.loc[moves["unknown"].source, "split"]) == {"test"}
         known = tiny.index.loc[moves["known"].source]
         assert set(known["split"]) == {"train"}
@@ -190,14 +194,14 @@ def test_moves_are_of_known_and_unknown_instances(tiny: FrameSet) -> None:
 def test_new_is_what_no_phase_has_seen(tiny: FrameSet) -> None:
     """A run that saw 5 of 6 instances turn leaves one to be new."""
     for whole in (evaluation(tiny, seen=0.8), evaluation(tiny, replace(QUICK, proportions=(0.5, 0.8)))):
-        rows = whole.settings.test("known_new", "2d")
+        rows = whole.context.settings.test("known_new", "2d")
         assert set(tiny.index.loc[rows, "diverse_rank"]) == {5}
 
 
 def test_a_run_is_judged_by_its_own_share_of_turning_instances(tiny: FrameSet, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         few_pairs(patch)
-        run = pretrain(tiny_run(tiny, "simclr", "base", optim__steps=1, diverse=0.8), tmp_path / "run")
+        run = pretrain(tiny_run(tiny, "simclr", "alone", optim__steps=1, diverse=0.8), tmp_path / "run")
     results = evaluate_run(run, QUICK, tmp_path / "out")
     turned = tiny.index.loc[results.predictions["row"]].query("split == 'train' and angle > 0")
     assert set(turned["diverse_rank"]) == {3, 4, 5}  # of the other reading; known_new has rank 5 alone
@@ -206,14 +210,14 @@ def test_a_run_is_judged_by_its_own_share_of_turning_instances(tiny: FrameSet, t
 
 
 def test_diverging_trials_are_noted_and_left(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
-    finetune = protocol.finetune
+    finetune = finetuning.finetune
 
     def fragile(*arguments: object) -> object:
         if arguments[4] == 1.0:
             raise DivergedError("finetuning at the rate 1 diverged")
         return finetune(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(protocol, "finetune", fragile)
+    monkeypatch.setattr(finetuning, "finetune", fragile)
     config = replace(QUICK, proportions=(0.5,), finetune=FinetuneConfig(steps=1, batch=4, rates=(1.0, 1e-3)))
     trials = evaluation(tiny, config).run().trials.query("phase == 'finetune'")
     assert trials["validation"].isna().tolist() == [True, False]
@@ -228,7 +232,7 @@ def test_any_encoder(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, caps
     main(["evaluate", "--encoder.name", "test_resnet", *common, "--out", str(out)])
     assert "linear evaluation" in capsys.readouterr().out
     results, card = read_results(out)
-    assert set(zip(results.accuracy["method"], results.accuracy["arm"], strict=True)) == {("test_resnet", "base")}
+    assert set(zip(results.accuracy["method"], results.accuracy["arm"], strict=True)) == {("test_resnet", "alone")}
     assert card["encoder"]["name"] == "test_resnet"
     assert card["pretraining"] is None
     again = evaluate_encoder(
@@ -239,9 +243,9 @@ def test_any_encoder(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, caps
     np.testing.assert_allclose(again.accuracy["top1"], results.accuracy["top1"], rtol=1e-5)  # weights follow the seed
     assert set(again.accuracy["method"]) == {"mine"}
 
-    file = export_run(runs["base"], tmp_path / "exported.safetensors")
+    file = export_run(runs["alone"], tmp_path / "exported.safetensors")
     main(["evaluate", str(file), *common, "--out", str(tmp_path / "file")])
-    module = evaluate_encoder(lie_ssl.load(runs["base"]).encoder, tiny.folder, QUICK, tmp_path / "module")
+    module = evaluate_encoder(lie_ssl.load(runs["alone"]).encoder, tiny.folder, QUICK, tmp_path / "module")
     of_file, card = read_results(tmp_path / "file")
     assert set(of_file.accuracy["method"]) == {"exported"}
     assert card["encoder"] == {"file": "exported.safetensors"}
@@ -250,7 +254,7 @@ def test_any_encoder(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, caps
 
 
 def test_mistakes(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    base, lie = runs["base"], runs["lie"]
+    base, lie = runs["alone"], runs["lie"]
     assert "Option 2 moves embeddings and needs a run with an operator" in refusal(
         capsys, "evaluate", base, "--options", "2"
     )
@@ -262,7 +266,10 @@ def test_mistakes(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, capsys:
     assert "not both" in refusal(capsys, "evaluate", base, "--encoder.name", "test_resnet")
     assert "options are (3,)" in refusal(capsys, "evaluate", base, "--options", "3")
     assert "proportions are (1.5,)" in refusal(capsys, "evaluate", base, "--proportions", "1.5")
-    assert "limit and seed must be 0 or more" in refusal(capsys, "evaluate", base, "--limit", "-1")
+    assert "limit is 0, but it must be 1 or more; None takes all frames" in refusal(
+        capsys, "evaluate", base, "--limit", "0"
+    )
+    assert "seed 0 or more" in refusal(capsys, "evaluate", base, "--seed", "-1")
     out = tmp_path / "full"
     out.mkdir()
     (out / "thesis.tex").write_text("years of work")
@@ -283,7 +290,7 @@ def test_data_sets_that_do_not_fit(
     other = tiny_config(classes=("car", "chair", "lamp"), instances=3, step=180.0)
     folder = make_frames(other, tmp_path / "other", workers=1).folder
     assert "has other classes than the run's data set (lamp, mug ...)" in refusal(
-        capsys, "evaluate", runs["base"], "--data", folder, "--out", tmp_path / "out"
+        capsys, "evaluate", runs["alone"], "--data", folder, "--out", tmp_path / "out"
     )
     assert not (tmp_path / "out").exists()
     index = tiny.index
@@ -319,10 +326,10 @@ def test_factors_are_compared_by_their_names(tiny: FrameSet, factors: tuple[str,
 def test_the_moved_part_is_what_the_moves_of_a_kind_concern(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
     operator = LieOperator(128, (1, 1), fixed=100, sees="linear", split_factors=True, centred=True)
     whole = evaluation(tiny, operator=operator, factors=("2d", "3d"))
-    assert whole.deltas.factors == ("2d", "3d")
+    assert whole.context.deltas.factors == ("2d", "3d")
     parts: list[object] = []
-    retrieve = protocol.retrieve
-    monkeypatch.setattr(protocol, "retrieve", lambda *a: (parts.append(a[4]), retrieve(*a))[1])
+    retrieve = retrieval.retrieve
+    monkeypatch.setattr(retrieval, "retrieve", lambda *a: (parts.append(a[4]), retrieve(*a))[1])
     table = whole.run().equivariance
     assert list(table["part"]) == ["moved", "whole"] * 4
     own = [p.tolist() for p in parts if isinstance(p, torch.Tensor)]
@@ -335,15 +342,15 @@ def test_a_run_that_knows_more_kinds_than_the_data_set_has(tiny: FrameSet) -> No
     frames = FrameSet(tiny.folder)
     frames.__dict__["index"] = tiny.index[tiny.index["pose"] == "2d"]
     whole = evaluation(frames, operator=LieOperator(128, (1, 1), split_factors=True), factors=("2d", "3d"))
-    rows = whole.deltas._rows[:5].to_numpy()
-    assert whole.deltas(rows[:-1], rows[1:]).shape == (4, 2)
-    assert not whole.deltas(rows[:-1], rows[1:])[:, 1].any()
+    rows = whole.context.deltas._rows[:5].to_numpy()
+    assert whole.context.deltas(rows[:-1], rows[1:]).shape == (4, 2)
+    assert not whole.context.deltas(rows[:-1], rows[1:])[:, 1].any()
 
 
 def test_an_unfinished_run(runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / "run"
     run.mkdir()
-    for path in runs["base"].iterdir():
+    for path in runs["alone"].iterdir():
         if path.is_file():
             (run / path.name).write_bytes(path.read_bytes())
     card = json.loads((run / "card.json").read_text())
@@ -359,11 +366,11 @@ def test_recipes() -> None:
     mae = evaluate_recipe("paper", "mae", "literal")
     assert (mae.probe.steps, mae.probe.batch, mae.probe.rates) == (20_000, 64, (5e-3, 5e-4, 5e-5))
     assert (mae.finetune.steps, mae.finetune.rates) == (10_000, (5e-3, 5e-4, 5e-5, 5e-6))
-    assert mae.probe.optimisers == mae.finetune.optimisers == ("adam",)
+    assert mae.probe.optimisers == mae.finetune.optimisers == ("adamw",)
     options = {
         (method, arm): evaluate_recipe("paper", method, arm).options
         for method in ("mae", "vicreg", "simclr")
-        for arm in ("base", "literal", "lie")
+        for arm in ("alone", "literal", "lie")
     }
     assert [k for k, v in options.items() if v == (2,)] == [("mae", "literal"), ("vicreg", "literal")]
     assert evaluate_recipe("paper", "vicreg").finetune.steps == 0
@@ -377,7 +384,7 @@ def test_recipes() -> None:
 
 
 def test_help_shows_the_defaults_of_the_recipe(runs: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in (["--recipe", "paper", str(runs["base"])], [str(runs["base"]), "--recipe=paper"]):
+    for arguments in (["--recipe", "paper", str(runs["alone"])], [str(runs["alone"]), "--recipe=paper"]):
         with pytest.raises(SystemExit) as stop:
             main(["evaluate", *arguments, "--help"])
         assert stop.value.code == 0

@@ -56,7 +56,7 @@ def test_the_encoder_is_left_as_it_was(
     operator = LieOperator(encoder.dim, 2)
     before = {k: v.clone() for k, v in (encoder.state_dict() | operator.state_dict()).items()}
     neighbours = NeighbourSampler(operator, torch.randn(9, 2)) if option == 2 else None
-    model = finetune(encoder, tiny, rows, "adam", 1e-2, FinetuneConfig(steps=3, batch=8), 0, neighbours)
+    model = finetune(encoder, tiny, rows, "adamw", 1e-2, FinetuneConfig(steps=3, batch=8), 0, neighbours)
     predict(model, tiny, rows.typical)
     assert differences(before, encoder.state_dict() | operator.state_dict()) == []
     assert encoder.training is training
@@ -68,14 +68,14 @@ def test_the_encoder_is_left_as_it_was(
 
 def test_frames_are_learned(tiny: FrameSet, rows: TrainingRows, encoder: Encoder) -> None:
     config = FinetuneConfig(steps=60, batch=32)
-    model = finetune(encoder, tiny, rows, "adam", 1e-2, config, seed=0)
+    model = finetune(encoder, tiny, rows, "adamw", 1e-2, config, seed=0)
     found = predict(model, tiny, rows.all, batch=7)
     assert float((found.numpy() == tiny.labels[rows.all]).mean()) > 0.9
     assert torch.equal(found, predict(model, tiny, rows.all))
     assert predict(model, tiny, rows.all[:0]).shape == (0,)
 
 
-@pytest.mark.parametrize("name", ["adam", "sgd"])
+@pytest.mark.parametrize("name", ["adamw", "sgd"])
 def test_steps_against_a_plain_loop(tiny: FrameSet, encoder: Encoder, name: str) -> None:
     """One frame only, so that every batch is known: four times that frame."""
     row = TrainingRows(np.array([5]), np.array([5]))
@@ -86,7 +86,7 @@ def test_steps_against_a_plain_loop(tiny: FrameSet, encoder: Encoder, name: str)
     labels = torch.tensor([int(tiny.labels[5])] * 4)
     parameters = list(wanted.parameters())
     optimiser: torch.optim.Optimizer = (
-        torch.optim.Adam(parameters) if name == "adam" else torch.optim.SGD(parameters, momentum=0.9)
+        torch.optim.Adam(parameters) if name == "adamw" else torch.optim.SGD(parameters, momentum=0.9)
     )
     for step in range(4):
         for group in optimiser.param_groups:
@@ -143,7 +143,7 @@ def test_batches_have_as_many_varying_as_typical_frames(batches: Batches, rows: 
 
 def test_the_same_seed_gives_the_same_bits(tiny: FrameSet, rows: TrainingRows, encoder: Encoder) -> None:
     config = FinetuneConfig(steps=2, batch=8)
-    a, b, c = (finetune(encoder, tiny, rows, "adam", 1e-3, config, seed).state_dict() for seed in (1, 1, 2))
+    a, b, c = (finetune(encoder, tiny, rows, "adamw", 1e-3, config, seed).state_dict() for seed in (1, 1, 2))
     assert differences(a, b) == []
     assert differences(a, c) != []
 
@@ -170,18 +170,18 @@ def test_a_rate_that_diverges_has_a_sentence(tiny: FrameSet, rows: TrainingRows,
     with torch.no_grad():
         encoder.body.layers[0].weight[0] = math.nan  # type: ignore[index, union-attr]
     with pytest.raises(DivergedError, match=r"rate 0.01 diverged at step 1; leave that rate out"):
-        finetune(encoder, tiny, rows, "adam", 1e-2, FinetuneConfig(steps=2, batch=4), 0)
+        finetune(encoder, tiny, rows, "adamw", 1e-2, FinetuneConfig(steps=2, batch=4), 0)
 
 
 def test_no_frames(tiny: FrameSet, encoder: Encoder) -> None:
     none = TrainingRows(np.zeros(0, np.int64), np.zeros(0, np.int64))
     with pytest.raises(UserError, match="no frame to train"):
-        finetune(encoder, tiny, none, "adam", 1e-2, FinetuneConfig(steps=2, batch=4), 0)
+        finetune(encoder, tiny, none, "adamw", 1e-2, FinetuneConfig(steps=2, batch=4), 0)
 
 
 def test_a_model_of_timm_can_be_finetuned(tiny: FrameSet, rows: TrainingRows) -> None:
     encoder = create_encoder(EncoderConfig(name="vit_tiny_patch16_224", patch_size=8, options=(("depth", 1),)), 16, 3)
-    model = finetune(encoder, tiny, rows, "adam", 1e-3, FinetuneConfig(steps=1, batch=4), 0)
+    model = finetune(encoder, tiny, rows, "adamw", 1e-3, FinetuneConfig(steps=1, batch=4), 0)
     assert predict(model, tiny, rows.typical).shape == rows.typical.shape
 
 
@@ -195,7 +195,7 @@ def test_a_model_of_timm_can_be_finetuned(tiny: FrameSet, rows: TrainingRows) ->
         ({"rates": (0.0,)}, "rates above 0"),
         ({"warmup": 1.0}, "warm-up in"),
         ({"weight_decay": -0.1}, "decay of 0 or more"),
-        ({"optimisers": ()}, "adam, sgd or both"),
+        ({"optimisers": ()}, "adamw, sgd or both"),
     ],
 )
 def test_wrong_settings(settings: dict[str, object], words: str) -> None:
@@ -204,5 +204,5 @@ def test_wrong_settings(settings: dict[str, object], words: str) -> None:
 
 
 def test_trials_are_every_optimiser_with_every_rate() -> None:
-    config = FinetuneConfig(rates=(1.0, 2.0), optimisers=("sgd", "adam"))
-    assert config.trials == [("sgd", 1.0), ("sgd", 2.0), ("adam", 1.0), ("adam", 2.0)]
+    config = FinetuneConfig(rates=(1.0, 2.0), optimisers=("sgd", "adamw"))
+    assert config.trials == [("sgd", 1.0), ("sgd", 2.0), ("adamw", 1.0), ("adamw", 2.0)]

@@ -47,7 +47,7 @@ def test_models_with_and_without_weights(
     assert {"known_typical", "known_new", "unknown_typical", "unknown_diverse"} <= set(accuracy["setting"])
     # 7 rates with SGD and with Adam, as in the paper.
     trials = pd.read_csv(out / "trials.csv").query("phase == 'linear'")
-    assert trials.groupby("optimiser")["rate"].nunique().to_dict() == {"adam": 7, "sgd": 7}
+    assert trials.groupby("optimiser")["rate"].nunique().to_dict() == {"adamw": 7, "sgd": 7}
     assert {"models_linear.png", "models_linear.svg"} <= {p.name for p in (out / "figures").iterdir()}
     assert (out / "tables" / "gaps_linear_50.md").read_text().count("SimCLR") == 1
     main(command)
@@ -122,7 +122,7 @@ def test_every_model_says_how_to_get_it() -> None:
 
 def test_the_figure_has_a_bar_for_every_gap() -> None:
     rows = [
-        {"method": m, "arm": "base", "option": 1, "phase": "linear", "diverse": 50, "poses": p, "setting": s,
+        {"method": m, "arm": "alone", "option": 1, "phase": "linear", "diverse": 50, "poses": p, "setting": s,
          "seed": 0, "top1": 90 - 10 * i - j}
         for j, m in enumerate(("a", "b")) for p in ("2d", "3d")
         for i, s in enumerate(("known_typical", "known_new", "unknown_typical", "unknown_diverse"))

@@ -12,9 +12,9 @@ import pytest
 from torch import distributed as dist
 
 from lie_ssl.errors import UserError
-from lie_ssl.protocol import grid
+from lie_ssl.protocol import grid, unit
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
-from lie_ssl.protocol.grid import TABLES, UNIT_KEYS, Recipe, Unit, done_units, run_units
+from lie_ssl.protocol.grid import TABLES, UNIT_KEYS, Recipe, Unit, add_rows, done_units, run_units
 from lie_ssl.storage.locks import try_lock
 from lie_ssl.training.config import PretrainConfig
 from tests.conftest import tiny_config
@@ -23,7 +23,7 @@ from tests.training.tiny_runs import Notes, tiny_run
 
 
 def tiny_recipe(**changes: Any) -> Recipe:
-    arms = [(arm, seed) for seed in (0, 1, 2) for arm in ("base", "literal")]
+    arms = [(arm, seed) for seed in (0, 1, 2) for arm in ("alone", "literal")]
     units = [Unit(tiny_run(Path(), "mae", arm, seed=seed, **changes), EvaluateConfig()) for arm, seed in arms]
     return Recipe("tiny", tiny_config(), tuple(units))
 
@@ -42,17 +42,25 @@ class Worker:
             raise UserError("it cannot be")
         values = {"method": config.method.name, "arm": config.arm, "seed": config.seed}
         shares = evaluation.proportions  # one row for each
-        tables = {name: pd.DataFrame([values | {"diverse": share} for share in shares]) for name in TABLES}
+        table = pd.DataFrame([values | {"diverse": share} for share in shares])
         (run / "evaluation").mkdir(parents=True, exist_ok=True)
         (run / "evaluation" / "card.json").write_text(f'"{run.name}"')
-        return Results(**tables, predictions=pd.DataFrame())
+        table.to_csv(run / "evaluation" / "table.csv", index=False)
+        return results_of(run / "evaluation")[0]
+
+
+def results_of(folder: Path) -> tuple[Results, dict[str, Any]]:
+    """What a worker has written: the same few rows for every table."""
+    table = pd.read_csv(folder / "table.csv")
+    return Results(**dict.fromkeys(TABLES, table), predictions=pd.DataFrame()), {}
 
 
 def work(folder: Path, recipe: Recipe, worker: Worker) -> tuple[list[str], list[str]]:
     """What a process says, and which units failed."""
     notes = Notes()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grid, "train_and_evaluate", worker)
+        patch.setattr(unit, "train_and_evaluate", worker)
+        patch.setattr(grid, "read_results", results_of)
         failed = run_units(recipe, recipe.units, folder / "data", folder / "work", folder / "out", notes)
     return notes.said, failed
 
@@ -118,12 +126,12 @@ def test_the_unit_of_a_process_that_was_killed_is_taken_over(tmp_path: Path) -> 
 
 def test_a_unit_that_fails_is_named_and_can_be_tried_again(tmp_path: Path) -> None:
     recipe = tiny_recipe()
-    said, failed = work(tmp_path, recipe, Worker(fails="mae_base_1"))
-    assert failed == ["mae/base/1"]
-    assert any(text.startswith("mae/base/1 failed: it cannot be; 3 of 6") for text in said)
+    said, failed = work(tmp_path, recipe, Worker(fails="mae_alone_1"))
+    assert failed == ["mae/alone/1"]
+    assert any(text.startswith("mae/alone/1 failed: it cannot be; 3 of 6") for text in said)
     again = Worker()
     assert work(tmp_path, recipe, again)[1] == []
-    assert again.done == ["mae_base_1"]
+    assert again.done == ["mae_alone_1"]
 
 
 def test_a_unit_that_was_changed_is_done_anew_and_no_other(tmp_path: Path) -> None:
@@ -136,7 +144,7 @@ def test_a_unit_that_was_changed_is_done_anew_and_no_other(tmp_path: Path) -> No
     assert done_units(tmp_path / "out", changed) == {u.name for u in recipe.units[1:]}
     worker = Worker()
     work(tmp_path, changed, worker)
-    assert worker.done == ["mae_base_0"]
+    assert worker.done == ["mae_alone_0"]
     table = pd.read_csv(tmp_path / "out" / "accuracy.csv")
     # Its old rows are gone, also those that it does not have any more.
     assert set(table["recipe"]) == {changed.hash_of(u) for u in changed.units}
@@ -146,8 +154,27 @@ def test_a_unit_that_was_changed_is_done_anew_and_no_other(tmp_path: Path) -> No
     assert done_units(tmp_path / "nowhere", recipe) == set()
 
 
+def test_rows_stand_in_the_order_of_the_recipe_whichever_unit_ends_first(tmp_path: Path) -> None:
+    order = [unit.words for unit in tiny_recipe().units]
+    rows = {words: pd.DataFrame([(*words[:2], int(words[2]), i) for i in (0, 1)]) for words in order}
+    found = []
+    for name, ended in (("a.csv", order), ("b.csv", order[::-1]), ("c.csv", order[2:] + order[:2])):
+        for words in ended:
+            add_rows(tmp_path / name, rows[words].set_axis([*UNIT_KEYS, "diverse"], axis=1), order)
+        found.append((tmp_path / name).read_bytes())
+    assert found[0] == found[1] == found[2]
+    # What the recipe does not have stays where it is, and a unit that is run again keeps its place.
+    add_rows(tmp_path / "a.csv", pd.DataFrame([("vicreg", "lie", 0, 0)], columns=[*UNIT_KEYS, "diverse"]), order)
+    again = rows[order[0]].set_axis([*UNIT_KEYS, "diverse"], axis=1)
+    add_rows(tmp_path / "a.csv", again, order)
+    table = pd.read_csv(tmp_path / "a.csv")
+    assert list(zip(table["arm"], table["seed"], strict=True))[:2] == [(order[0][1], 0)] * 2
+    assert sorted(table["method"].unique()) == ["mae", "vicreg"]
+    assert len(table) == 2 * len(order) + 1
+
+
 def test_units_start_from_the_first_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    recipe = replace(tiny_recipe(), first=tiny_run(Path(), "mae", "base", seed=5))
+    recipe = replace(tiny_recipe(), first=tiny_run(Path(), "mae", "alone", seed=5))
     assert recipe.hash_of(recipe.units[0]) != tiny_recipe().hash_of(recipe.units[0])
     trained: list[tuple[str, int]] = []
     monkeypatch.setattr(grid, "pretrain", lambda config, out, reporter: trained.append((out.name, config.seed)))

@@ -14,13 +14,14 @@ import pytest
 from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, make_frames
-from lie_ssl.protocol import grid
+from lie_ssl.protocol import unit as units_module
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.grid import Recipe, Unit, chosen_units, done_units
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.reproduce import compare
-from lie_ssl.protocol.results import ACCURACY_KEYS, evaluate_run
+from lie_ssl.protocol.results import evaluate_run
+from lie_ssl.protocol.schema import ACCURACY
 from lie_ssl.recipes.grids import GRIDS, long_recipe, small_recipe, with_option
 from lie_ssl.training.pretrain import pretrain
 from tests.conftest import tiny_config
@@ -39,7 +40,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def accuracies(*tops: float) -> pd.DataFrame:
-    return pd.DataFrame([dict.fromkeys(ACCURACY_KEYS, i) | {"top1": top} for i, top in enumerate(tops)])
+    return pd.DataFrame([dict.fromkeys(ACCURACY.keys, i) | {"top1": top} for i, top in enumerate(tops)])
 
 
 def test_tables_are_compared_row_by_row() -> None:
@@ -104,7 +105,7 @@ def test_a_card_again(tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixt
         capsys, "reproduce", str(run), "--data", str(other.folder)
     )
     assert "choose another --out" in refusal(capsys, "reproduce", str(run), "--out", str(run))
-    assert "--only and --work are for recipes" in refusal(capsys, "reproduce", str(run), "--only", "mae")
+    assert "--only, --work and --jobs are for recipes" in refusal(capsys, "reproduce", str(run), "--only", "mae")
     assert "tolerance is -1" in refusal(capsys, "reproduce", str(run), "--tolerance", "-1")
     (evaluation / "card.json").write_text(json.dumps(card | {"run": None, "pretraining": None}))
     assert "an encoder without a run" in refusal(capsys, "reproduce", str(evaluation))
@@ -128,7 +129,9 @@ def test_the_small_recipe() -> None:
     recipe = small_recipe()
     names = [u.name for u in recipe.units]
     assert len(names) == len(set(names)) == 45
-    assert names[:6] == [f"mae/{arm}/0" for arm in ("base", "frames", "literal", "lie", "lie_off")] + ["vicreg/base/0"]
+    assert names[:6] == [f"mae/{arm}/0" for arm in ("alone", "frames", "literal", "lie", "lie_off")] + [
+        "vicreg/alone/0"
+    ]
     assert [n.split("/")[2] for n in names] == ["0"] * 15 + ["1"] * 15 + ["2"] * 15
     options = {u.name: u.evaluation.options for u in recipe.units if u.name.endswith("0")}
     assert {n for n, o in options.items() if o == (2,)} == {"mae/literal/0", "vicreg/literal/0"}
@@ -155,9 +158,9 @@ def test_the_long_recipe() -> None:
 
 def test_only() -> None:
     recipe = small_recipe()
-    assert {u.words[:2] for u in chosen_units(recipe, ["mae/lie", "simclr/base"])} == {
+    assert {u.words[:2] for u in chosen_units(recipe, ["mae/lie", "simclr/alone"])} == {
         ("mae", "lie"),
-        ("simclr", "base"),
+        ("simclr", "alone"),
     }
     assert [u.name for u in chosen_units(recipe, ["0/lie_off/vicreg"])] == ["vicreg/lie_off/0"]
     assert len(chosen_units(recipe, ["1", "2"])) == 30
@@ -169,7 +172,7 @@ def test_only() -> None:
 
 def tiny_recipe(**changes: Any) -> Recipe:
     """Three units of which the literal one takes Option 2; SimCLR cannot run, for its weights are not there."""
-    arms = [("mae", "base"), ("mae", "literal"), ("simclr", "base")]
+    arms = [("mae", "alone"), ("mae", "literal"), ("simclr", "alone")]
     units = [Unit(tiny_run(Path(), m, a, **changes), with_option(EVALUATION, m, a)) for m, a in arms]
     broken = replace(units[2].pretraining, start="nowhere")
     return Recipe("tiny", tiny_config(), (*units[:2], replace(units[2], pretraining=broken)))
@@ -180,44 +183,44 @@ def test_a_recipe_is_killed_and_gone_on_with(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(GRIDS, "tiny", tiny_recipe)
-    command = ["reproduce", "tiny", "--data", str(tiny.folder)]
-    whole = grid.train_and_evaluate
+    command = ["reproduce", "tiny", "--data", str(tiny.folder), "--jobs", "1"]
+    whole = units_module.train_and_evaluate
 
     def killed(config: Any, evaluation: Any, run: Path, reporter: Any) -> Any:
         if "literal" in run.name:
             raise KeyboardInterrupt
         return whole(config, evaluation, run, reporter)
 
-    monkeypatch.setattr(grid, "train_and_evaluate", killed)
+    monkeypatch.setattr(units_module, "train_and_evaluate", killed)
     with pytest.raises(SystemExit) as stop:
         main(command)
     assert stop.value.code == 130
     out = tmp_path / "results" / "tiny"
-    assert done_units(out, tiny_recipe()) == {"mae/base/0"}
+    assert done_units(out, tiny_recipe()) == {"mae/alone/0"}
     before = pd.read_csv(out / "accuracy.csv")
     capsys.readouterr()
 
-    monkeypatch.setattr(grid, "train_and_evaluate", whole)
+    monkeypatch.setattr(units_module, "train_and_evaluate", whole)
     with pytest.raises(SystemExit) as stop:
         main(command)
     assert stop.value.code == 2
     said = capsys.readouterr()
     assert "1 of 3 units are done already" in said.out
     assert "mae/literal/0 is done: 1 of 2, about" in said.out
-    assert "simclr/base/0 failed: there is no checkpoint nowhere" in said.out
-    assert "1 of 3 units failed: simclr/base/0" in said.err
+    assert "simclr/alone/0 failed: there is no checkpoint nowhere" in said.out
+    assert "1 of 3 units failed: simclr/alone/0" in said.err
     assert (tmp_path / "runs" / "tiny" / "mae_literal_0" / "card.json").exists()
     table = pd.read_csv(out / "accuracy.csv")
     assert set(table["recipe"]) == {tiny_recipe().hash_of(u) for u in tiny_recipe().units[:2]}
-    assert table.groupby("arm")["option"].unique().map(set).to_dict() == {"base": {1}, "literal": {1, 2}}
+    assert table.groupby("arm")["option"].unique().map(set).to_dict() == {"alone": {1}, "literal": {1, 2}}
     assert set(table.loc[table["phase"] == "linear", "option"]) == {1, 2}
-    pd.testing.assert_frame_equal(table[table["arm"] == "base"], before)
-    assert not table.duplicated(ACCURACY_KEYS).any()
-    assert sorted(p.name for p in (out / "cards").iterdir()) == ["mae_base_0.json", "mae_literal_0.json"]
+    pd.testing.assert_frame_equal(table[table["arm"] == "alone"], before)
+    assert not table.duplicated(ACCURACY.keys).any()
+    assert sorted(p.name for p in (out / "cards").iterdir()) == ["mae_alone_0.json", "mae_literal_0.json"]
     for name in ("equivariance", "curve", "trials"):
-        assert set(pd.read_csv(out / f"{name}.csv")["arm"]) == {"base", "literal"}
+        assert set(pd.read_csv(out / f"{name}.csv")["arm"]) == {"alone", "literal"}
 
-    monkeypatch.setattr(grid, "train_and_evaluate", None)  # any call would fail
+    monkeypatch.setattr(units_module, "train_and_evaluate", None)  # any call would fail
     main([*command, "--only", "mae"])
     assert "2 of 2 units are done already" in capsys.readouterr().out
     assert "has no 'simclrr'; did you mean 'simclr'?" in refusal(capsys, "reproduce", *command[1:], "--only", "simclrr")
@@ -228,7 +231,7 @@ def test_another_recipe_replaces_the_rows(tiny: FrameSet, tmp_path: Path, monkey
     for lr in (1e-3, 1e-4):
         monkeypatch.setitem(GRIDS, "tiny", lambda lr=lr: tiny_recipe(optim__lr=lr))
         work = ["--work", str(tmp_path / f"work{lr}"), "--out", str(out), "--data", str(tiny.folder)]
-        main(["reproduce", "tiny", "--only", "mae/base", *work])
+        main(["reproduce", "tiny", "--only", "mae/alone", *work])
         table = pd.read_csv(out / "accuracy.csv")
         assert set(table["recipe"]) == {(r := tiny_recipe(optim__lr=lr)).hash_of(r.units[0])}
     (out / "accuracy.csv").write_text("method,arm\nmae,base\n")

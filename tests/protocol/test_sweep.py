@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,19 +17,19 @@ import pytest
 from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler
+from lie_ssl.protocol import sweep as sweep_module
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.results import evaluate_run
 from lie_ssl.protocol.selection import choose_trial, lie_ratio, validation_accuracy
 from lie_ssl.protocol.settings import Settings
-from lie_ssl.protocol.sweep import Grid, epoch_steps
+from lie_ssl.protocol.sweep import Grid, epoch_steps, run_trials
 from lie_ssl.protocol.unit import Pace, duration
 from lie_ssl.recipes.sweeps import SWEEPS, sweep_recipe
-from lie_ssl.training import sweep as trials_module
 from lie_ssl.training.config import load_config
 from lie_ssl.training.pretrain import pretrain
-from lie_ssl.training.sweep import Trial, changed, combinations, run_trials
+from lie_ssl.training.sweep import Trial, changed, combinations
 from tests.training.tiny_runs import ENVIRONMENT, LIE_SSL, Notes, StopError, few_pairs, tiny_run
 
 
@@ -44,17 +41,15 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("name", "count"),
-    [("paper/mae", 24), ("paper/vicreg", 72), ("paper/simclr", 36), ("small/mae/lie", 2), ("small/vicreg/base", 3)],
+    [("paper/mae", 24), ("paper/vicreg", 72), ("paper/simclr", 36), ("small/mae/lie", 2), ("small/vicreg/alone", 3)],
 )
 def test_the_grids_have_the_trials_of_the_paper(name: str, count: int) -> None:
     grid = replace(sweep_recipe(name), ratio=0.0)
     trials = grid.trials()
     assert len(trials) == len({t.name for t in trials}) == len({t.config.digest() for t in trials}) == count
-    assert all(t.config.objective.ssl + t.config.objective.lie > 0 for t in trials)
+    assert all(t.config.objective.separates for t in trials)
     for trial in trials:
-        own = trial.config.objective
-        values = {"lr": trial.config.optim.lr, "ssl": own.ssl, "lie": own.lie, "euclidean": own.euclidean,
-                  "invariant": own.invariant}  # fmt: skip
+        values = vars(trial.config.objective) | {"lr": trial.config.optim.lr}
         assert trial.settings == {name: values[name] for name in trial.settings}
 
 
@@ -64,7 +59,7 @@ def test_the_grids_hold_the_values_of_the_paper() -> None:
     assert mae.values["objective.euclidean"] == (1.0, 5.0)
     assert simclr.values["optim.lr"] == (5e-5, 5e-6)
     assert simclr.values["objective.euclidean"] == (1.0, 2.0)
-    assert mae.probe.trials == [("adam", 5e-3), ("adam", 5e-4), ("adam", 5e-5)]
+    assert mae.probe.trials == [("adamw", 5e-3), ("adamw", 5e-4), ("adamw", 5e-5)]
     assert (mae.ratio, simclr.ratio) == (0.0, 0.6)
     assert (mae.base.arm, mae.base.objective.temperature) == ("literal", 1.0)
 
@@ -175,7 +170,7 @@ def test_a_sweep_with_a_killed_and_a_failing_trial(
     said = capsys.readouterr().out
     assert "here it is 0.1" in said
     assert "can mean 0.6 or 0.4" in said
-    assert "going on at step 2" in (out / "logs" / f"{good.name}.out").read_text()
+    assert "going on at step 2" in (out / "jobs" / f"{good.name}.out").read_text()
     found = pd.read_csv(out / "sweep.csv").set_index("trial")
     assert list(found.columns) == ["lr", "validation", "lie_ratio", "passed", "seconds", "status"]
     bad = found.loc["lr_1e+30"]
@@ -190,7 +185,7 @@ def test_a_sweep_with_a_killed_and_a_failing_trial(
 
     # Again, with a filter that lets it pass: nothing is trained, and the choice is made anew.
     values["optim.lr"] = (1e-3,)
-    monkeypatch.setattr(trials_module, "start", None)
+    monkeypatch.setattr(sweep_module, "unit_job", None)  # any call would fail
     main([*command, "--ratio", "2"])
     again = pd.read_csv(out / "sweep.csv").set_index("trial")
     assert again.loc[good.name, "validation"] == found.loc[good.name, "validation"]
@@ -202,71 +197,18 @@ def test_a_sweep_with_a_killed_and_a_failing_trial(
     strange.mkdir()
     (strange / "notes.txt").write_text("mine")
     trial = Trial("lr_0.5", {"lr": 0.5}, changed(base, "optim.lr", 0.5))
-    (outcome,) = run_trials([trial], out, 1)
+    (outcome,) = run_trials([trial], out, 1, Notes())
     assert "holds other files (notes.txt)" in outcome.error
-
-
-class Sleeper:
-    """A trial's process that does nothing for long."""
-
-    def __init__(self) -> None:
-        self.started: list[subprocess.Popen[bytes]] = []
-
-    def __call__(self, trial: Trial, out: Path, jobs: int) -> subprocess.Popen[bytes]:
-        self.started.append(subprocess.Popen(["sleep", "60"]))
-        return self.started[-1]
-
-
-@pytest.fixture
-def sleeper(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sleeper]:
-    sleeper = Sleeper()
-    monkeypatch.setattr(trials_module, "start", sleeper)
-    yield sleeper
-    for process in sleeper.started:
-        process.kill()
-        process.wait()
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
-def test_the_end_of_a_sweep_is_that_of_its_processes(
-    tiny: FrameSet, tmp_path: Path, sleeper: Sleeper, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
-) -> None:
-    trials = [Trial(str(i), {}, tiny_run(tiny, seed=i)) for i in range(3)]
-
-    def end(seconds: float) -> None:
-        if error is SystemExit:
-            os.kill(os.getpid(), signal.SIGTERM)
-        raise error
-
-    monkeypatch.setattr(time, "sleep", end)
-    with pytest.raises(error), closing(run_trials(trials, tmp_path, 2)) as outcomes:
-        next(outcomes)
-    assert len(sleeper.started) == 2  # as many as may run at a time
-    assert all(process.poll() == -signal.SIGTERM for process in sleeper.started)
-
-
-def test_a_trial_that_is_shot_is_named(tiny: FrameSet, tmp_path: Path, sleeper: Sleeper) -> None:
-    outcomes = run_trials([Trial("a", {}, tiny_run(tiny))], tmp_path, 1)
-    sleep = time.sleep
-
-    def shoot(seconds: float) -> None:
-        sleeper.started[0].kill()
-        sleep(seconds)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(time, "sleep", shoot)
-        (outcome,) = outcomes
-    assert "ended by the signal SIGKILL" in outcome.error
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["small/mae/li", "--data", "d", "--out", "o"], "no sweep 'small/mae/li'; did you mean 'small/mae/lie'?"),
-        (["small/mae/base", "--out", "o"], "say which data set"),
-        (["small/mae/base", "--data", "d", "--out", "o", "--optim.lr", "1"], "varies optim.lr itself"),
-        (["small/mae/base", "--data", "d", "--out", "o", "--jobs", "0"], "jobs is 0"),
-        (["small/mae/base", "--data", "d", "--out", "o", "--ratio", "-1"], "ratio is -1.0"),
+        (["small/mae/alone", "--out", "o"], "say which data set"),
+        (["small/mae/alone", "--data", "d", "--out", "o", "--optim.lr", "1"], "varies optim.lr itself"),
+        (["small/mae/alone", "--data", "d", "--out", "o", "--jobs", "0"], "jobs is 0"),
+        (["small/mae/alone", "--data", "d", "--out", "o", "--ratio", "-1"], "ratio is -1.0"),
         (["--data", "d"], "lie-ssl sweep GRID"),
     ],
 )
@@ -296,7 +238,7 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_sweep_that_is_terminated_goes_on(tiny: FrameSet, tmp_path: Path) -> None:
     out = tmp_path / "sweep"
     command = [
-        *LIE_SSL, "sweep", "small/mae/base", "--data", str(tiny.folder), "--out", str(out), "--jobs", "2",
+        *LIE_SSL, "sweep", "small/mae/alone", "--data", str(tiny.folder), "--out", str(out), "--jobs", "2",
         "--optim.steps", "40", "--optim.batch", "8", "--log.check-every", "10", "--log.no-tensorboard",
         "--probe.steps", "5",
     ]  # fmt: skip

@@ -18,7 +18,7 @@ LEVELS = {
 
 
 def accuracy(
-    arms: Iterable[tuple[str, str, float]] = (("mae", "base", 0.0), ("mae", "lie", 10.0)),
+    arms: Iterable[tuple[str, str, float]] = (("mae", "alone", 0.0), ("mae", "lie", 10.0)),
     seeds: Iterable[int] = (0, 1, 2),
     phases: Iterable[str] = ("linear",),
 ) -> pd.DataFrame:
@@ -44,7 +44,7 @@ def equivariance() -> pd.DataFrame:
     """A baseline without an operator and a Lie arm, two seeds."""
     rows = []
     for seed in (0, 1):
-        rows.append(("mae", "base", "2d", "unknown", "whole", seed, *[None] * 6, 0.5, 40.0))
+        rows.append(("mae", "alone", "2d", "unknown", "whole", seed, *[None] * 6, 0.5, 40.0))
         for part in ("moved", "whole"):
             rows.append(("mae", "lie", "2d", "unknown", part, seed, 0.8, 0.2, 0.7, 0.6, 0.9, 0.3 + seed, 0.75, 20.0))
     columns = "method arm poses instances part seed mrr mrr_identity mrr_transfer hit1 hit5 relative_error pose_r2"

@@ -55,7 +55,7 @@ def test_bars_have_the_heights_and_brackets_of_the_table() -> None:
 
 
 def test_methods_have_panels_and_a_common_legend() -> None:
-    arms = [(m, a, 1.0) for m in ("vicreg", "mae") for a in ("base", "lie", "mine")]
+    arms = [(m, a, 1.0) for m in ("vicreg", "mae") for a in ("alone", "lie", "mine")]
     figure = gap_bars(gaps_of(long_tables.accuracy(arms)), "linear", "3d")
     assert [a.get_title() for a in figure.axes] == ["MAE", "VICReg"]
     assert [t.get_text() for t in figure.legends[0].get_texts()] == ["baseline", "Lie", "mine"]
@@ -71,5 +71,5 @@ def test_curves_go_through_the_means() -> None:
 
 
 def test_colours_differ() -> None:
-    arms = [Arm("mae", a) for a in ("base", "frames", "literal", "lie", "lie_off", "mine", "yours")]
+    arms = [Arm("mae", a) for a in ("alone", "frames", "literal", "lie", "lie_off", "mine", "yours")]
     assert len({colour_of(a, arms) for a in arms}) == len(arms)

@@ -28,7 +28,7 @@ def test_a_gain_everywhere() -> None:
 
 def test_differences_are_taken_seed_by_seed() -> None:
     """Seeds differ by 20 points, and the arms by 3 in each of them: clear; a gain in one seed alone is not."""
-    table = long_tables.accuracy([("mae", "base", 0.0), ("mae", "lie", 3.0), ("mae", "frames", 0.0)])
+    table = long_tables.accuracy([("mae", "alone", 0.0), ("mae", "lie", 3.0), ("mae", "frames", 0.0)])
     table["top1"] += 20 * table["seed"]
     assert "above MAE in 8 of 10 settings, in 8 of them by more than two standard errors" in findings(report(table))[1]
     table.loc[(table["arm"] == "lie") & (table["seed"] < 2), "top1"] -= 3
@@ -39,7 +39,7 @@ def test_differences_are_taken_seed_by_seed() -> None:
 
 
 def test_losses_are_told_and_one_seed_proves_nothing() -> None:
-    table = long_tables.accuracy([("mae", "base", 0.0), ("mae", "frames", 5.0), ("mae", "lie", -2.0)], seeds=(0,))
+    table = long_tables.accuracy([("mae", "alone", 0.0), ("mae", "frames", 5.0), ("mae", "lie", -2.0)], seeds=(0,))
     said = findings(report(table))
     assert "above MAE in 0 of 10" in said[1]
     assert "standard errors" not in said[1]
@@ -57,7 +57,7 @@ def test_without_a_baseline_no_gain_is_claimed() -> None:
 
 
 def test_every_method_is_compared_with_its_own_baseline() -> None:
-    arms = [("mae", "base", 0.0), ("mae", "lie", 1.0), ("vicreg", "base", 5.0), ("vicreg", "literal", 1.0)]
+    arms = [("mae", "alone", 0.0), ("mae", "lie", 1.0), ("vicreg", "alone", 5.0), ("vicreg", "literal", 1.0)]
     said = findings(report(long_tables.accuracy(arms)))
     assert "MAE Lie is above MAE in 8 of 10" in said[1]
     assert "VICReg Lie (literal) is above VICReg in 0 of 10" in said[1]

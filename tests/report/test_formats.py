@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from lie_ssl.report.cells import Cell, Row, Table
 from lie_ssl.report.formats import (
     cell_text,
     latex_text,
@@ -23,7 +24,7 @@ from lie_ssl.report.formats import (
     to_rich,
     write_tables,
 )
-from lie_ssl.report.tables import Cell, Row, Table, all_tables
+from lie_ssl.report.tables import all_tables
 from tests.report import long_tables
 
 CELLS = (Cell(66.7, 0.3, 13.7, 1.2585, best=True), Cell(), Cell(5.0, difference=-0.04))

@@ -18,7 +18,7 @@ from lie_ssl.report.headline import (
 )
 from tests.report import long_tables
 
-ARMS = (("mae", "base", 0.0), ("mae", "frames", 6.0), ("mae", "lie", 10.0), ("mae", "lie_off", 7.0))
+ARMS = (("mae", "alone", 0.0), ("mae", "frames", 6.0), ("mae", "lie", 10.0), ("mae", "lie_off", 7.0))
 
 
 def test_the_first_table_has_the_largest_proportion() -> None:
@@ -59,11 +59,11 @@ def test_tables_are_left_out_without_numbers() -> None:
 
 def test_gains_are_differences_seed_by_seed() -> None:
     gains = operator_gain(long_tables.accuracy(ARMS)).set_index(["against", "setting", "poses", "diverse"])
-    assert set(gains.index.get_level_values("against")) == {"base", "frames", "lie_off"}
-    for other, gain in (("base", 10.0), ("frames", 4.0), ("lie_off", 3.0)):
+    assert set(gains.index.get_level_values("against")) == {"alone", "frames", "lie_off"}
+    for other, gain in (("alone", 10.0), ("frames", 4.0), ("lie_off", 3.0)):
         own = gains.loc[(other, "known_new", "3d", 5.0)]
         assert (own["mean"], own["error"], own["seeds"]) == (gain, 0.0, 3)
-    assert operator_gain(long_tables.accuracy((("mae", "base", 0.0),))).empty
+    assert operator_gain(long_tables.accuracy((("mae", "alone", 0.0),))).empty
 
 
 def test_gains_in_a_table() -> None:
@@ -84,5 +84,5 @@ def test_three_plain_sentences() -> None:
     assert known.endswith("in 54.0 % and 49.0 % of frames by MAE.")
     assert "in 54.0 % and 49.0 % of frames by MAE Lie" in unknown
     assert "among 30 at first place in 60 % of cases (mean reciprocal rank 0.80; 0.20 if it is not moved" in operator
-    without = ReportData(report.accuracy, empty, equivariance[equivariance["arm"] == "base"], empty, (), ())
+    without = ReportData(report.accuracy, empty, equivariance[equivariance["arm"] == "alone"], empty, (), ())
     assert len(plain_sentences(without)) == 2

@@ -117,7 +117,7 @@ def test_missing_pieces_are_said(evaluated: list[Path], tmp_path: Path) -> None:
 
 
 def test_collected_tables_alone_make_a_page(tmp_path: Path) -> None:
-    table = long_tables.accuracy([("mae", "base", 0.0), ("mae", "lie", 3.0), ("vicreg", "base", 1.0)])
+    table = long_tables.accuracy([("mae", "alone", 0.0), ("mae", "lie", 3.0), ("vicreg", "alone", 1.0)])
     table.to_csv(tmp_path / "accuracy.csv", index=False)
     long_tables.ablation().to_csv(tmp_path / "ablation.csv", index=False)
     write_page(gather([tmp_path]), tmp_path / "r.html")
@@ -133,7 +133,7 @@ def test_collected_tables_alone_make_a_page(tmp_path: Path) -> None:
 def test_disagreements_are_counted_and_shown(evaluated: list[Path], tiny: FrameSet) -> None:
     found = gather(evaluated)
     ((base, other),) = pairs(found.evaluated)
-    assert (base.arm.arm, other.arm.arm) == ("base", "lie")
+    assert (base.arm.arm, other.arm.arm) == ("alone", "lie")
     shown = disagreement(base, other, find_frames(base), most=3)
     tables = [e.predictions.set_index("row") for e in (base, other)]
     right = [t["class"] == t["predicted"] for t in tables]

@@ -64,7 +64,7 @@ def test_the_papers_layout_with_difference_and_multiple() -> None:
 
 def test_arms_and_methods_stand_in_order_with_their_names() -> None:
     arms = [
-        (m, a, 0.0) for m in ("simclr", "own", "mae") for a in ("lie_off", "mine", "lie", "literal", "frames", "base")
+        (m, a, 0.0) for m in ("simclr", "own", "mae") for a in ("lie_off", "mine", "lie", "literal", "frames", "alone")
     ]
     names = [arm.name for arm in arms_of(long_tables.accuracy(arms, seeds=(0,)))]
     assert names[:6] == ["MAE", "MAE Frames", "MAE Lie (literal)", "MAE Lie", "MAE Lie off", "MAE mine"]
@@ -94,7 +94,7 @@ def test_without_a_baseline_there_is_no_difference() -> None:
 
 def test_a_baseline_of_zero_gives_no_multiple() -> None:
     table = long_tables.accuracy(seeds=(0,))
-    table.loc[table["arm"] == "base", "top1"] = 0.0
+    table.loc[table["arm"] == "alone", "top1"] = 0.0
     found = cell(accuracy_table(table, "linear", "2d"), "MAE Lie", "known instance in new pose", "5 %")
     assert found.difference == 60
     assert math.isnan(found.multiple)
@@ -143,7 +143,7 @@ def test_equivariance_shows_what_a_baseline_has() -> None:
     assert cell(table, "MAE Lie", "retrieval, whole embedding", "MRR, t of another instance").mean == pytest.approx(0.7)
     assert cell(table, "MAE", "relative pose", "pose R²").mean == pytest.approx(0.5)
     assert cell(table, "MAE", "retrieval, whole embedding", "MRR").empty
-    plain = long_tables.equivariance().query("arm == 'base'").drop(columns=["mrr", "hit1"])
+    plain = long_tables.equivariance().query("arm == 'alone'").drop(columns=["mrr", "hit1"])
     assert equivariance_tables(plain)[0].rows[0].cells[0].mean == pytest.approx(0.5)
 
 
@@ -155,7 +155,7 @@ def test_ablations_show_the_drop() -> None:
 
 
 def test_a_curve_of_many_angles_is_put_together_by_frames() -> None:
-    own = long_tables.accuracy([("mae", "base", 0.0)], seeds=(0,)).query("setting == 'known_new' and poses == '2d'")
+    own = long_tables.accuracy([("mae", "alone", 0.0)], seeds=(0,)).query("setting == 'known_new' and poses == '2d'")
     angles = np.arange(0, 180, 0.5)
     parts = [own.assign(angle=a, frames=1 + int(a) % 2, top1=a) for a in angles]
     found = curve_of(pd.concat(parts, ignore_index=True)).query("diverse == 50")

@@ -63,7 +63,7 @@ def test_names_stay_words(tmp_path: Path) -> None:
         {"arm": ["NA", "007", "1e5", "true"], "class": ["null", "001", "nan", "mug"], "top1": [1.0] * 4}
     )
     write_table(tmp_path / "t.csv", table)
-    back = read_table(tmp_path / "t.csv")
+    back = read_table(tmp_path / "t.csv", ["arm", "class", "setting"])
     assert back["arm"].tolist() == table["arm"].tolist()
     assert back["class"].tolist() == table["class"].tolist()
     assert back["top1"].tolist() == [1.0] * 4

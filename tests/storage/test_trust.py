@@ -39,7 +39,7 @@ class Net(nn.Module):
 def run(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         few_pairs(patch)
-        config = tiny_run(tiny, "simclr", "base", encoder=EncoderConfig(name=OWN))
+        config = tiny_run(tiny, "simclr", "alone", encoder=EncoderConfig(name=OWN))
         return pretrain(config, tmp_path_factory.mktemp("own") / "run")
 
 
@@ -62,7 +62,7 @@ def test_a_run_with_an_encoder_of_ones_own(run: Path, tmp_path: Path) -> None:
 
 def test_the_same_command_goes_on_with_its_own_names(tiny: FrameSet, run: Path) -> None:
     """What was typed is trusted: a finished run of one's own is only looked at."""
-    assert pretrain(tiny_run(tiny, "simclr", "base", encoder=EncoderConfig(name=OWN)), run) == run
+    assert pretrain(tiny_run(tiny, "simclr", "alone", encoder=EncoderConfig(name=OWN)), run) == run
 
 
 @pytest.mark.parametrize("part", ["encoder", "method"])

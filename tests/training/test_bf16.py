@@ -25,7 +25,7 @@ def test_a_process_that_is_ended_from_outside_does_not_come_to_its_end() -> None
 
 
 def test_a_refusal_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = replace(small_run("mae", "base"), precision="bf16", device="cpu")
+    config = replace(small_run("mae", "alone"), precision="bf16", device="cpu")
     monkeypatch.setattr("lie_ssl.training.pretrain.cpu_has_bf16", lambda: True)
     assert choose_device(config) == "cpu"
     monkeypatch.setattr("lie_ssl.training.pretrain.cpu_has_bf16", lambda: False)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.methods.features import embed_frames
-from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.training.checks import Checks
 from lie_ssl.training.model import build_model
 from lie_ssl.training.pretrain import pretrain
@@ -104,7 +104,7 @@ def test_a_check_leaves_the_model_as_it_was(tiny: FrameSet, model: PairModel) ->
     model.train()
     Checks(tiny, 8, 0.5, seed=0).run(model)
     changed = {k for k, v in model.state_dict().items() if not torch.equal(v, before[k])}
-    assert changed == {"lie_loss.operator.centre"}  # which the check takes anew
+    assert changed == {"objective.loss.operator.centre"}  # which the check takes anew
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_without_validation_or_with_one_class_there_is_no_knn(tmp_path: Path, ch
     (row,) = rows(out / "checks.csv")
     assert "knn" not in row
     assert "relative_error" in row
-    base = pretrain(tiny_run(frames, "simclr", "base", optim__batch=4, optim__steps=1), tmp_path / "base")
+    base = pretrain(tiny_run(frames, "simclr", "alone", optim__batch=4, optim__steps=1), tmp_path / "alone")
     assert not (base / "checks.csv").exists()
     assert (base / "best.ckpt").exists()
 

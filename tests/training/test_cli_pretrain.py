@@ -24,26 +24,26 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     ("words", "more", "expected"),
     [
         ("mae lie", ["--optim.batch", "1"], "optim.batch is 1"),
-        ("mae lie", ["--objective.lie", "-1"], "objective.lie is -1.0, but weights are 0 or more"),
+        ("mae lie", ["--objective.lie", "-1"], "objective.lie is -1.0, but weights are finite and 0 or more"),
         ("mae lie", ["--optim.steps", "0"], "optim.steps is 0"),
         ("mae lie", ["--optim.batch", "7", "--method.mask", "1.5"], "mask is 1.5"),
         ("mea lie", [], "no method 'mea'; did you mean 'mae'?"),
-        ("mae lei", [], "no arm 'lei'; did you mean 'lie'?"),
+        ("mae lei", [], "no objective 'lei'; did you mean 'lie'?"),
         ("mae lie", ["--recipe", "smal"], "no recipe 'smal'; did you mean 'small'?"),
         ("mae lie", ["--encoder.name", "vit_minni"], "no encoder 'vit_minni'; did you mean vit_mini?"),
-        ("simclr base", ["--encoder.name", "resnet_min"], "did you mean resnet_mini?"),
-        ("simclr base", ["--encoder.name", "resnet510"], "no encoder 'resnet510'; did you mean resnet"),
-        ("mae base", ["--encoder.name", "resnet_mini"], "needs a vision transformer"),
+        ("simclr alone", ["--encoder.name", "resnet_min"], "did you mean resnet_mini?"),
+        ("simclr alone", ["--encoder.name", "resnet510"], "no encoder 'resnet510'; did you mean resnet"),
+        ("mae alone", ["--encoder.name", "resnet_mini"], "needs a vision transformer"),
         ("mae lie", ["--encoder.image-size", "48"], "encoder.image_size is 48, but the frames of the data set have 16"),
         ("mae lie", ["--encoder.channels", "1"], "encoder.channels is 1, but the frames of the data set have 3"),
         ("mae lie", ["--encoder.patch-size", "5"], "16 px"),
         ("mae lie", ["--objective.operator.fixed", "128"], "does not fit an embedding of 128"),
-        ("mae lie", ["--objective.operator.generators", "4", "4", "4"], "has 3 entries, but the data set varies in 2d"),
-        ("mae literal", ["--objective.operator.sees", "pair", "delta"], "the data set varies in pose"),
+        ("mae lie", ["--objective.operator.generators", "4", "4", "4"], "there are the factors 2d, 3d"),
+        ("mae literal", ["--objective.operator.sees", "pair", "delta"], "there are the factors pose"),
         ("mae lie", ["--precision", "fp16", "--device", "cpu"], "a CPU has no fast fp16"),
         ("mae lie", ["--start", "nowhere"], "there is no checkpoint nowhere"),
-        ("no.such.module:Method base", [], "cannot be imported"),
-        ("mae", [], "lie-ssl pretrain METHOD ARM"),
+        ("no.such.module:Method alone", [], "cannot be imported"),
+        ("mae", [], "lie-ssl pretrain METHOD OBJECTIVE"),
         ("mae lie", ["--recipe"], "--recipe needs a value"),
     ],
 )  # fmt: skip
@@ -94,20 +94,20 @@ def test_a_wrong_value_is_no_traceback(
 
 def test_help_shows_the_flags_of_the_method(capsys: pytest.CaptureFixture[str]) -> None:
     shown = {}
-    for words in ("mae lie", "vicreg base"):
+    for words in ("mae lie", "vicreg alone"):
         with pytest.raises(SystemExit) as stop:
             main(["pretrain", *words.split(), "--help"])
         assert stop.value.code == 0
         shown[words] = capsys.readouterr().out
     assert "--method.mask" in shown["mae lie"]
-    assert "--method.expander" in shown["vicreg base"]
-    assert "--method.mask" not in shown["vicreg base"]
+    assert "--method.expander" in shown["vicreg alone"]
+    assert "--method.mask" not in shown["vicreg alone"]
     with pytest.raises(SystemExit) as stop:
         main(["pretrain"])
     assert stop.value.code == 0
     text = capsys.readouterr().out
     assert all(
-        word in text for word in ("mae, vicreg, simclr", "base, frames, literal, lie, lie_off", "small", "paper")
+        word in text for word in ("mae, vicreg, simclr", "alone, frames, literal, lie, lie_off", "small", "paper")
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lie_ssl.errors import UserError
+from lie_ssl.objectives import objective_type
 from lie_ssl.recipes.pretrain import ARMS, PRETRAIN_RECIPES, PUBLISHED, pretrain_recipe, short_run
 from lie_ssl.serialization import to_plain
 from lie_ssl.training.config import LogConfig, OptimConfig, PretrainConfig, load_config, read_config
@@ -17,9 +18,9 @@ from lie_ssl.training.folder import difference, write_config
 from tests.training.tiny_runs import changed
 
 OTHER: dict[str, Any] = {
-    "arm": "mine", "seed": 1, "diverse": 0.25, "start": "elsewhere", "precision": "bf16", "on_nan": "skip",
+    "variant": "mine", "seed": 1, "diverse": 0.25, "start": "elsewhere", "precision": "bf16", "on_nan": "skip",
     "data": "elsewhere", "device": "cpu", "workers": 3, "log": LogConfig(every=3, wandb="project"),
-    "encoder": {"patch_size": 4}, "objective": {"lie": 0.5}, "optim": {"lr": 0.5}, "method": {"mask": 0.5},
+    "encoder": {"patch_size": 4}, "objective": {"ssl": 0.5}, "optim": {"lr": 0.5}, "method": {"mask": 0.5},
 }  # fmt: skip
 
 
@@ -32,7 +33,7 @@ def other(config: PretrainConfig, name: str) -> PretrainConfig:
 
 @pytest.mark.parametrize("name", [f.name for f in dataclasses.fields(PretrainConfig)])
 def test_the_digest_covers_what_is_learned_and_nothing_else(name: str) -> None:
-    config = PretrainConfig(arm="own")
+    config = PretrainConfig()
     how = name in ("data", "log", "device", "workers")
     assert (other(config, name).digest() == config.digest()) == how
     assert other(config, name) != config
@@ -51,8 +52,9 @@ def test_the_digest_covers_every_setting_of_the_optimiser(name: str) -> None:
 def test_every_recipe_goes_through_a_file_and_back(tmp_path: Path, recipe: str, method: str, arm: str) -> None:
     config = pretrain_recipe(recipe, method, arm)
     assert (config.method.name, config.arm) == (method, arm)
-    assert config.objective.pairs == (arm != "base")
-    assert config.objective.moves == (arm in ("literal", "lie", "lie_off"))
+    kind = objective_type(config.objective.name)
+    assert kind.needs_pairs == (arm != "alone")
+    assert kind.has_mover == (arm in ("literal", "lie", "lie_off"))
     write_config(tmp_path, config)
     found = load_config(tmp_path / "config.json")
     assert found == config
@@ -67,7 +69,7 @@ def test_all_recipes_differ() -> None:
 
 def test_the_loss_of_mae_weighs_more_beside_a_contrast_unless_steps_are_few() -> None:
     weights = {arm: pretrain_recipe("small", "mae", arm).objective.ssl for arm in ARMS}
-    assert weights == {"base": 1.0, "frames": 20.0, "literal": 20.0, "lie": 20.0, "lie_off": 20.0}
+    assert weights == {"alone": 1.0, "frames": 20.0, "literal": 20.0, "lie": 20.0, "lie_off": 20.0}
     few = short_run("mae", "lie", 500)
     assert (few.objective.ssl, few.optim.steps) == (1.0, 500)
 
@@ -86,23 +88,27 @@ def test_the_published_weights_of_the_literal_arm() -> None:
         ({"method": {"name": "vicreg", "expandr": [4]}}, "no setting 'expandr'; did you mean 'expander'"),
         ({"method": {"name": "simclrr"}}, "no method 'simclrr'; did you mean 'simclr'"),
         ({"method": "mae"}, "method is 'mae', but it takes named values"),
-        ({"objective": {"operator": {"algebra": "skwe"}}}, "algebra"),
+        ({"objective": {"name": "lie", "operator": {"algebra": "skwe"}}}, "no algebra 'skwe'; did you mean 'skew'"),
         ({"seed": "one"}, "seed is 'one', but it must be of type int"),
         ({"seed": True}, "seed is True, but it must be of type int"),
         ({"optim": {"lr": "fast"}}, "lr is 'fast'"),
         ({"optim": 3}, "optim is 3, but it takes named values"),
         ({"precision": "64"}, "precision is '64', but it can be 32, bf16, fp16"),
         ({"log": {"tensorboard": "yes"}}, "tensorboard"),
-        ({"objective": {"operator": {"generators": "4"}}}, "takes several values"),
+        ({"objective": {"name": "lie", "operator": {"generators": "4"}}}, "takes several values"),
         ({"seed": -1}, "seed is -1"),
         ({"diverse": 0.0}, "diverse is 0.0"),
         ({"optim": {"batch": 1}}, "need at least 2 pairs"),
         ({"optim": {"steps": 0}}, "steps is 0"),
         ({"optim": {"lr": float("nan")}}, "lr is nan"),
         ({"optim": {"warmup": 1.0}}, "warmup is 1.0"),
-        ({"objective": {"lie": -1}}, "objective.lie is -1.0, but weights are 0 or more"),
+        ({"objective": {"name": "lie", "lie": -1}}, "objective.lie is -1.0, but weights are finite and 0 or more"),
+        ({"objective": {"lie": -1}}, "objective has no setting 'lie'"),
+        ({"objective": {"lei": 1}}, "objective has no setting 'lei'"),
+        ({"objective": {"name": "lei"}}, "no objective 'lei'; did you mean 'lie'"),
+        ({"objective": "lie"}, "objective is 'lie', but it takes named values"),
         ({"objective": {"ssl": 0}}, "nothing to learn"),
-        ({"objective": {"frames": 1, "lie": 1}}, "not both"),
+        ({"objective": {"frames": 1, "lie": 1}}, "objective has no setting 'frames'"),
         ({"log": {"every": 0}}, "log.every"),
     ],
 )  # fmt: skip

@@ -18,7 +18,7 @@ from lie_ssl.training.pretrain import pretrain
 from tests.gloo import ROOT
 from tests.training.tiny_runs import ENVIRONMENT, Notes, StopError, checkpoint, few_pairs, rows, tiny_run
 
-ARMS = ("base", "frames", "lie")
+ARMS = ("alone", "frames", "lie")
 METHODS = ["simclr", pytest.param("mae", marks=pytest.mark.slow), pytest.param("vicreg", marks=pytest.mark.slow)]
 STEPS = 8
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]

@@ -28,13 +28,13 @@ ENCODERS = {
 @pytest.fixture(scope="module", params=list(ENCODERS))
 def run(request: pytest.FixtureRequest, tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
     method, settings = ENCODERS[request.param]
-    config = tiny_run(tiny, method, "base", optim__steps=2, **settings)
+    config = tiny_run(tiny, method, "alone", optim__steps=2, **settings)
     return pretrain(config, tmp_path_factory.mktemp("runs") / request.param)
 
 
 @pytest.fixture(scope="module")
 def mini(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return pretrain(tiny_run(tiny, arm="base", optim__steps=1), tmp_path_factory.mktemp("runs") / "mini")
+    return pretrain(tiny_run(tiny, arm="alone", optim__steps=1), tmp_path_factory.mktemp("runs") / "mini")
 
 
 def test_safetensors_come_back_bit_for_bit(run: Path, tiny: FrameSet, tmp_path: Path) -> None:

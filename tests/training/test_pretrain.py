@@ -18,7 +18,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import EncoderConfig
-from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.storage import locks
 from lie_ssl.training import module
 from lie_ssl.training.config import OptimConfig, PretrainConfig, kinds_of
@@ -63,7 +63,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def breaking(frames: FrameSet, *, at: int = 3, what: str = "nan", on_nan: str = "stop", **more: int) -> PretrainConfig:
     encoder = EncoderConfig(name=f"{THIS}:Breaking", options=(("at", at), ("what", what)))
     settings = {"log__save_every": 1, **more}
-    return tiny_run(frames, "simclr", "base", optim__steps=5, encoder=encoder, on_nan=on_nan, **settings)
+    return tiny_run(frames, "simclr", "alone", optim__steps=5, encoder=encoder, on_nan=on_nan, **settings)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_an_operator_that_explodes_stops_the_run_with_a_sentence(tiny: FrameSet,
 
 def test_the_command_says_it_in_one_line(tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
-        main(["pretrain", "simclr", "base", *flags(tiny, tmp_path / "run", "--encoder.name", f"{THIS}:Breaking")])
+        main(["pretrain", "simclr", "alone", *flags(tiny, tmp_path / "run", "--encoder.name", f"{THIS}:Breaking")])
     error = capsys.readouterr().err
     assert stop.value.code == 2
     assert "step 3: the term 'contrast' is not finite" in error
@@ -181,7 +181,7 @@ def test_two_batches_make_a_step(tiny: FrameSet, tmp_path: Path, monkeypatch: py
         return step(self, batch, index)
 
     monkeypatch.setattr(module.Pretraining, "training_step", spied)
-    config = tiny_run(tiny, arm="base", optim__accumulate=2, optim__warmup=0.5)
+    config = tiny_run(tiny, arm="alone", optim__accumulate=2, optim__warmup=0.5)
     out = pretrain(config, tmp_path / "run")
     assert len(weights) == 8
     changes = [not torch.equal(a, b) for a, b in pairwise(weights)]
@@ -217,7 +217,7 @@ def test_devices_and_precisions_that_are_not_there(tiny: FrameSet, tmp_path: Pat
 
 @pytest.fixture(scope="module")
 def finished(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return pretrain(tiny_run(tiny, arm="base"), tmp_path_factory.mktemp("runs") / "run")
+    return pretrain(tiny_run(tiny, arm="alone"), tmp_path_factory.mktemp("runs") / "run")
 
 
 def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
@@ -226,7 +226,7 @@ def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 def test_a_finished_run_says_so_and_stays_as_it_is(tiny: FrameSet, finished: Path) -> None:
     before, reporter = contents(finished), Notes()
-    pretrain(tiny_run(tiny, arm="base", log__every=3), finished, reporter)
+    pretrain(tiny_run(tiny, arm="alone", log__every=3), finished, reporter)
     assert reporter.said == [f"{finished} is finished"]
     assert contents(finished) == before
 
@@ -235,10 +235,10 @@ def test_another_run_is_never_written_over(tiny: FrameSet, finished: Path, tmp_p
     other = make_frames(tiny_config(seed=1), tmp_path / "other", workers=1)
     before = contents(finished)
     for config, words in (
-        (tiny_run(tiny, arm="base", optim__lr=0.5), "optim.lr is 0.001 there and 0.5 here"),
-        (tiny_run(tiny, arm="base", seed=3), "seed is 0 there and 3 here"),
-        (tiny_run(tiny, "simclr", "base"), "method.name is mae there and simclr here"),
-        (tiny_run(other, arm="base"), "begun with another data set"),
+        (tiny_run(tiny, arm="alone", optim__lr=0.5), "optim.lr is 0.001 there and 0.5 here"),
+        (tiny_run(tiny, arm="alone", seed=3), "seed is 0 there and 3 here"),
+        (tiny_run(tiny, "simclr", "alone"), "method.name is mae there and simclr here"),
+        (tiny_run(other, arm="alone"), "begun with another data set"),
     ):
         with pytest.raises(UserError, match=words):
             pretrain(config, finished)
@@ -251,7 +251,7 @@ def test_folders_that_are_no_runs(tiny: FrameSet, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     for name, words in (("notes", r"holds other files \(notes\.txt\)"), ("file", "is a file")):
         with pytest.raises(UserError, match=words):
-            pretrain(tiny_run(tiny, arm="base"), tmp_path / name)
+            pretrain(tiny_run(tiny, arm="alone"), tmp_path / name)
     assert [p.name for p in (tmp_path / "notes").iterdir()] == ["notes.txt"]
 
 
@@ -274,17 +274,17 @@ def held(tmp_path: Path) -> Iterator[Path]:
 
 def test_a_folder_in_use_is_left_alone(tiny: FrameSet, held: Path) -> None:
     with pytest.raises(UserError, match="another process is writing to"):
-        pretrain(tiny_run(tiny, arm="base"), held)
+        pretrain(tiny_run(tiny, arm="alone"), held)
     assert [p.name for p in held.iterdir()] == [".lock"]
 
 
 def test_arms_begin_with_the_same_encoder_and_heads(tiny: FrameSet) -> None:
     """What differs between the arms is what they learn, not where they start."""
-    base = build_model(tiny_run(tiny, "simclr", "base"), 16, 3).state_dict()
+    base = build_model(tiny_run(tiny, "simclr", "alone"), 16, 3).state_dict()
     for arm in ("frames", "lie", "literal"):
         found = build_model(tiny_run(tiny, "simclr", arm), 16, 3).state_dict()
         assert differences({k: found[k] for k in base}, base) == []
-    other = build_model(replace(tiny_run(tiny, "simclr", "base"), seed=1), 16, 3).state_dict()
+    other = build_model(replace(tiny_run(tiny, "simclr", "alone"), seed=1), 16, 3).state_dict()
     assert differences(other, base) != []
 
 

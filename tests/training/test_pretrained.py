@@ -24,7 +24,7 @@ from lie_ssl.training.pretrain import pretrain
 from tests.training.tiny_runs import differences, tiny_run
 
 
-@pytest.fixture(scope="module", params=["base", "lie", "literal"])
+@pytest.fixture(scope="module", params=["alone", "lie", "literal"])
 def run(request: pytest.FixtureRequest, tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = tiny_run(tiny, "mae", request.param, optim__steps=2)
     return pretrain(config, tmp_path_factory.mktemp("runs") / request.param)

@@ -123,7 +123,12 @@ def test_a_gentle_signal_ends_the_command_as_usual(
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     """Ctrl-C is one sentence and exit code 130, SIGTERM one and exit code 143; the same command goes on."""
-    command = ["pretrain", "mae", "base", *flags(tiny, tmp_path / "run", "--optim.steps", "6", "--log.save-every", "2")]
+    command = [
+        "pretrain",
+        "mae",
+        "alone",
+        *flags(tiny, tmp_path / "run", "--optim.steps", "6", "--log.save-every", "2"),
+    ]
     signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let background jobs ignore it
     handlers = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
     with monkeypatch.context() as patch:
@@ -177,7 +182,7 @@ def stop_at(config: PretrainConfig, out: Path, step: int) -> None:
 
 
 def test_the_lock_is_let_go_and_leftovers_are_cleared(tiny: FrameSet, tmp_path: Path) -> None:
-    config, out = tiny_run(tiny, arm="base", log__save_every=1), tmp_path / "run"
+    config, out = tiny_run(tiny, arm="alone", log__save_every=1), tmp_path / "run"
     stop_at(config, out, 3)
     (out / ".last.ckpt.123.part").write_bytes(b"half a checkpoint")
     pretrain(config, out)
@@ -226,7 +231,7 @@ def test_a_checkpoint_is_whole_or_the_old_one(tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "text", "foreign"])
 def test_a_checkpoint_that_cannot_be_read_is_one_sentence(tiny: FrameSet, tmp_path: Path, damage: str) -> None:
-    config, out = tiny_run(tiny, arm="base", log__save_every=1), tmp_path / "run"
+    config, out = tiny_run(tiny, arm="alone", log__save_every=1), tmp_path / "run"
     stop_at(config, out, 2)
     path = out / "last.ckpt"
     if damage == "foreign":
@@ -246,7 +251,7 @@ def test_a_finished_run_needs_no_weight_file_any_more(tiny: FrameSet, tmp_path: 
     path = tmp_path / "start.safetensors"
     with torch.random.fork_rng(devices=[]):
         save_weights(create_encoder(EncoderConfig(name="vit_mini"), tiny.size, tiny.channels), path)
-    config = tiny_run(tiny, arm="base", encoder=EncoderConfig(name="vit_mini", weights=str(path)))
+    config = tiny_run(tiny, arm="alone", encoder=EncoderConfig(name="vit_mini", weights=str(path)))
     run = pretrain(config, tmp_path / "run")
     path.unlink()
     assert pretrain(config, run) == run

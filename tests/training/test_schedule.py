@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lie_ssl.errors import UserError
-from lie_ssl.training.schedule import Schedule, constant, scheduler, warmup_cosine
+from lie_ssl.training.schedule import Schedule, capped_cosine, constant, half_cosine, scheduler, warmup_cosine
 
 
 def test_exact_values() -> None:
@@ -22,6 +22,17 @@ def test_exact_values() -> None:
     assert [warmup_cosine(step, 5, 0) for step in (0, 2, 4)] == pytest.approx([1.0, 0.5, 0.0], abs=1e-15)
     assert [constant(step, 2) for step in range(4)] == [0.5, 1.0, 1.0, 1.0]
     assert constant(0) == 1.0
+
+
+@given(st.integers(1, 300), st.data())
+def test_the_shapes_of_the_supervised_phases(steps: int, data: st.DataObject) -> None:
+    warmup = data.draw(st.integers(1, steps))
+    falling = [half_cosine(step, steps) for step in range(steps)]
+    assert falling[0] == 1.0
+    assert all(a > b > 0 for a, b in pairwise(falling))
+    assert half_cosine(steps, steps) == pytest.approx(0.0, abs=1e-15)
+    rising = [constant(step, warmup) for step in range(steps)]
+    assert [capped_cosine(step, steps, warmup) for step in range(steps)] == list(map(min, falling, rising))
 
 
 def test_short_runs() -> None:

@@ -60,7 +60,7 @@ def test_a_short_run_checks_once_and_reads_little(
     seen = seen_instances(tiny.index, "train", 0.5)
     varied = np.concatenate([k for i in seen for k in i.kinds])
     totals = {}
-    for arm in ("base", "lie"):
+    for arm in ("alone", "lie"):
         read.clear()
         run = pretrain(replace(tiny_run(tiny, "mae", arm, optim__steps=3), log=PLAIN), tmp_path / arm)
         totals[arm] = sum(read)
@@ -72,7 +72,7 @@ def test_a_short_run_checks_once_and_reads_little(
     own = Checks(tiny, 8, 0.5, seed=0)
     assert own.pairs is not None
     pairs = len(own.pairs) * own.pairs.batch_size
-    assert totals["lie"] - totals["base"] <= len(varied) + 2 * len(seen) + 2 * pairs
+    assert totals["lie"] - totals["alone"] <= len(varied) + 2 * len(seen) + 2 * pairs
 
 
 def test_no_more_validation_pairs_than_there_are(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:

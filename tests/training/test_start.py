@@ -25,7 +25,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def first(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """VICReg base with a residual network."""
-    config = tiny_run(tiny, "vicreg", "base", optim__steps=2)
+    config = tiny_run(tiny, "vicreg", "alone", optim__steps=2)
     return pretrain(config, tmp_path_factory.mktemp("runs") / "first")
 
 
@@ -40,13 +40,13 @@ def test_the_same_method_gives_encoder_and_heads(tiny: FrameSet, first: Path) ->
     said = start_from(model, config)
     own, anew = model.state_dict(), fresh.state_dict()
     assert differences(parts(own, "method."), parts(theirs, "method.")) == []
-    assert differences(parts(own, "lie_loss."), parts(anew, "lie_loss.")) == []
+    assert differences(parts(own, "objective."), parts(anew, "objective.")) == []
     assert said == f"took {len(theirs)} tensors of {first} (vicreg); {len(own) - len(theirs)} begin anew"
 
 
 def test_another_method_takes_the_encoder_only(tiny: FrameSet, first: Path) -> None:
     theirs = model_state(checkpoint(first / "last.ckpt"))
-    config = tiny_run(tiny, "simclr", "base", start=str(first / "last.ckpt"), seed=5)
+    config = tiny_run(tiny, "simclr", "alone", start=str(first / "last.ckpt"), seed=5)
     model, fresh = (build_model(config, tiny.size, 3) for _ in range(2))
     said = start_from(model, config)
     encoder = parts(theirs, "method.encoder.")
@@ -74,7 +74,7 @@ def test_a_run_starts_there(tiny: FrameSet, first: Path, tmp_path: Path) -> None
 def test_a_resumed_run_needs_its_start_no_more(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
     start = tmp_path / "start.ckpt"
     shutil.copy(first / "last.ckpt", start)
-    config = tiny_run(tiny, "vicreg", "base", start=str(start), log__save_every=1)
+    config = tiny_run(tiny, "vicreg", "alone", start=str(start), log__save_every=1)
     with pytest.raises(StopError):
         pretrain(config, tmp_path / "run", Notes(stop=3))
     start.unlink()
@@ -91,7 +91,7 @@ def test_what_cannot_be_started_from(tiny: FrameSet, first: Path, tmp_path: Path
         (tmp_path / "nothing", "vicreg", "there is no checkpoint"),
     ):
         with pytest.raises(UserError, match=words) as stop:
-            pretrain(tiny_run(tiny, method, "base", start=str(start)), tmp_path / "run")
+            pretrain(tiny_run(tiny, method, "alone", start=str(start)), tmp_path / "run")
         assert "\n" not in str(stop.value)
     assert not (tmp_path / "run").exists()
 
@@ -99,7 +99,7 @@ def test_what_cannot_be_started_from(tiny: FrameSet, first: Path, tmp_path: Path
 def test_a_start_that_has_seen_more_is_refused(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
     """Known objects in new poses would be no longer new."""
     for start in (first, first / "last.ckpt"):
-        config = tiny_run(tiny, "vicreg", "base", start=str(start), diverse=0.25)
+        config = tiny_run(tiny, "vicreg", "alone", start=str(start), diverse=0.25)
         with pytest.raises(
             UserError, match=r"has seen 0.5 of the training instances .* more than the 0.25 of this run"
         ):
@@ -110,7 +110,7 @@ def test_a_start_that_has_seen_more_is_refused(tiny: FrameSet, first: Path, tmp_
 
 
 def test_frames_of_another_size_do_not_fit_a_vision_transformer(tiny: FrameSet, tmp_path: Path) -> None:
-    out = pretrain(tiny_run(tiny, "mae", "base", optim__steps=1), tmp_path / "run")
-    config = tiny_run(tiny, "mae", "base", start=str(out))
+    out = pretrain(tiny_run(tiny, "mae", "alone", optim__steps=1), tmp_path / "run")
+    config = tiny_run(tiny, "mae", "alone", start=str(out))
     with pytest.raises(UserError, match=r"pos_embed is of shape \(1, 5, 128\), but must be \(1, 17, 128\)"):
         start_from(build_model(config, 32, 3), config)

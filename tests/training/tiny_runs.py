@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,9 @@ class Notes:
 
     def say(self, text: str) -> None:
         self.said.append(text)
+
+    def part(self, name: str) -> AbstractContextManager[Notes]:
+        return nullcontext(self)
 
 
 def flags(frames: FrameSet, out: Path, *more: str) -> list[str]:

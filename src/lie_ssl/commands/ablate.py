@@ -9,17 +9,17 @@ from typing import Annotated
 import pandas as pd
 import tyro
 
-from lie_ssl.commands.parsing import call
-from lie_ssl.commands.pretrain import Bar, pop_flag
+from lie_ssl.commands.bar import Bar
+from lie_ssl.commands.parsing import Jobs, call, check_jobs
+from lie_ssl.commands.pretrain import pop_flag
 from lie_ssl.errors import UserError
 from lie_ssl.protocol.ablate import FULL, TABLE
 from lie_ssl.protocol.ablate import ablate as run
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.recipes.ablations import ABLATIONS, chosen, evaluation
 from lie_ssl.recipes.pretrain import pretrain_recipe
+from lie_ssl.report.names import BAR_SETTINGS
 from lie_ssl.training.config import PretrainConfig
-
-SHOWN = ("known_new", "unknown_typical", "unknown_diverse")
 
 
 def ablate(arguments: list[str]) -> None:
@@ -47,6 +47,7 @@ def ablate(arguments: list[str]) -> None:
         out: Path,
         seeds: tuple[int, ...] = (0, 1, 2),
         only: tuple[str, ...] = (),
+        jobs: Jobs = None,
     ) -> None:
         """Ablations.
 
@@ -56,13 +57,16 @@ def ablate(arguments: list[str]) -> None:
             out: Folder for ablation.csv and the runs.
             seeds: Every variant is trained with each of them.
             only: Names of ablations; none means all. The full model is always there.
+            jobs: Variants that run at the same time; as many as there are cores and as fit into memory if it is not
+                given.
         """
+        check_jobs(jobs)
         if not config.data:
             raise UserError("say which data set to learn from: --data FOLDER (make one with `lie-ssl data make small`)")
-        if (config.seed, config.arm) != (default.seed, default.arm) or not seeds:
-            raise UserError("an ablation takes --seeds and names its arms itself; leave out --seed and --arm")
+        if (config.seed, config.variant) != (default.seed, default.variant) or not seeds:
+            raise UserError("an ablation takes --seeds and names its variants itself; leave out --seed and --variant")
         with Bar() as bar:
-            table = run(config, chosen(only), seeds, evaluation, out, bar)
+            table = run(config, chosen(only), seeds, evaluation, out, bar, jobs)
         print(f"{out / TABLE}: {table['ablation'].nunique()} variants\n{summary(table)}")
 
     call(main, f"lie-ssl ablate {method}", rest, description=ablate.__doc__)
@@ -70,7 +74,11 @@ def ablate(arguments: list[str]) -> None:
 
 def summary(table: pd.DataFrame) -> str:
     """Linear evaluation at the largest proportion, means over seeds: the full model's accuracy and the drops."""
-    shown = table["setting"].isin(SHOWN) & (table["phase"] == "linear") & (table["diverse"] == table["diverse"].max())
+    shown = (
+        table["setting"].isin(BAR_SETTINGS)
+        & (table["phase"] == "linear")
+        & (table["diverse"] == table["diverse"].max())
+    )
     linear = table[shown]
     names = linear["ablation"].unique()
     values = linear.assign(value=linear["top1"].where(linear["ablation"] == FULL, 0 - linear["drop"]))
@@ -83,6 +91,7 @@ def usage() -> str:
     """What can be taken away."""
     return "\n".join([
         "usage: lie-ssl ablate METHOD --data FOLDER --out FOLDER [--recipe RECIPE] [--seeds 0 1 2] [--only NAME ...]",
+        "                             [--jobs N] [flags of pretrain]",
         "",
         "  METHOD  mae, vicreg, simclr, or package.module:Class",
         f"  NAME    {', '.join(ABLATIONS)}",

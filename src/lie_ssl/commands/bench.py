@@ -126,6 +126,26 @@ def linear(out: Path = Path("results/bench"), threads: int = 2) -> None:
     load("linear").run(out, threads=threads)
 
 
+def shared(out: Path = Path("results/bench"), steps: int = 60, rounds: int = 3, before: Path | None = None) -> None:
+    """Time of a short demo on a free machine, and with another program that keeps one core busy.
+
+    Nothing else should run at the same time.
+
+    Example: lie-ssl bench shared --rounds 1
+
+    Args:
+        out: The folder for shared_machine.csv.
+        steps: Steps of training; the demo itself has 500.
+        rounds: Rounds; the table shows medians.
+        before: The folder `src` of an earlier version, to be measured as well.
+    """
+    if rounds < 1 or steps < 1:
+        raise UserError(f"rounds is {rounds} and steps {steps}, but there must be at least 1")
+    if before is not None and not (before / "lie_ssl").is_dir():
+        raise UserError(f"{before} holds no package lie_ssl; give the folder src of another version with --before")
+    load("shared").run(out, steps=steps, rounds=rounds, before=before)
+
+
 def choices(out: Path = Path("results/bench")) -> None:
     """Ways to store a frame, and step lengths of the exponential series: what docs/decisions.md rests on.
 

@@ -10,7 +10,10 @@ import tyro
 from lie_ssl.commands.make import progress_bar
 from lie_ssl.commands.parsing import say
 from lie_ssl.errors import UserError
+from lie_ssl.frames.factors import get_factor
 from lie_ssl.frames.frameset import FrameSet
+from lie_ssl.frames.pairs import pose_kinds, varied_factors
+from lie_ssl.objects.sources import SOURCES
 from lie_ssl.storage.paths import has_controls
 
 Folder = Annotated[Path, tyro.conf.Positional]
@@ -45,19 +48,35 @@ def print_card(frames: FrameSet) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    card = frames.card
+    card, config = frames.card, frames.card.get("config")
+    source = str(config.get("source")) if isinstance(config, dict) else ""  # imports have none
+    title = f" ({SOURCES[source].title})" if source in SOURCES else ""
     rows = {
-        "recipe": f"{card['recipe']} ({card['config_hash']}), source {card['source']}",
+        "recipe": f"{card['recipe']} ({card['config_hash']})",
+        "source": f"{card['source']}{title}",
         "pictures": f"{card['size']} px, {card['channels']} channels, {card['bytes_per_frame']:,.0f} bytes each",
     }
     for title in ("counts", "licences", "versions"):
         pairs = card[title].items()
         rows[title] = ", ".join(f"{k} {v:,}" if isinstance(v, int) else f"{k} {v}" for k, v in pairs)
-    rows |= {"classes": ", ".join(frames.classes), "left out": str(len(card["dropped"]))}
+    rows |= {
+        "varies in": variation(frames),
+        "classes": ", ".join(frames.classes),
+        "left out": str(len(card["dropped"])),
+    }
     table = Table(title=escape(str(frames.folder)), show_header=False)
     for title, text in rows.items():
         table.add_row(title, escape("".join("?" if has_controls(c) else c for c in text)))
     Console().print(table)
+
+
+def variation(frames: FrameSet) -> str:
+    """The kinds of pose and the factors in which the frames of a data set differ, with the values that occur."""
+    parts = [f"Pose ({', '.join(pose_kinds(frames.index))})"]
+    for factor in map(get_factor, varied_factors(frames.index)):
+        values = frames.index[factor.name]
+        parts.append(f"{factor.title} ({values.min():.3g} to {values.max():.3g} {factor.unit}".rstrip() + ")")
+    return ", ".join(parts)
 
 
 def export(folder: Folder, out: Path, to: Literal["imagefolder", "huggingface"] = "imagefolder") -> None:

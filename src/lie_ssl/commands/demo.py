@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from lie_ssl.commands.make import run as make_data
-from lie_ssl.commands.pretrain import Bar
+from lie_ssl.commands.parsing import Jobs, check_jobs
 from lie_ssl.errors import UserError
 
 
-def demo(out: Path = Path("demo")) -> None:
+def demo(out: Path = Path("demo"), jobs: Jobs = None) -> None:
     """Shows the effect: draws objects, trains MAE, MAE Frames and MAE Lie on them, and compares all three in new poses.
 
     Minutes on two cores. It can be killed at any time, and the same command goes on; run again, it only shows the
@@ -19,9 +19,12 @@ def demo(out: Path = Path("demo")) -> None:
 
     Args:
         out: The folder for the data set, the runs, the tables and the page report.html.
+        jobs: Models that are trained at the same time; as many as there are cores and as fit into memory if it is not
+            given.
     """
     from rich.console import Console
 
+    from lie_ssl.commands.bar import Bar
     from lie_ssl.frames import FrameSet
     from lie_ssl.frames.figures import draw_figures
     from lie_ssl.protocol.grid import run_units
@@ -32,12 +35,13 @@ def demo(out: Path = Path("demo")) -> None:
     from lie_ssl.report.page import write_page
     from lie_ssl.report.tables import accuracy_tables
 
+    check_jobs(jobs)
     recipe = demo_recipe()
     data, runs = out / "data", out / "runs"
-    make_data(recipe.name, recipe.data, data, workers=0, strict=False)
+    make_data(recipe.name, recipe.data, data)
     draw_figures(FrameSet(data), data / "figures")
     with Bar() as bar:
-        if failed := run_units(recipe, recipe.units, data, runs, out / "results", bar):
+        if failed := run_units(recipe, recipe.units, data, runs, out / "results", bar, jobs):
             raise UserError(f"{', '.join(failed)} failed; see above why")
         bar.busy("drawing the report")
         material = gather([runs / "_".join(unit.words) for unit in recipe.units])

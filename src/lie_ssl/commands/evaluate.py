@@ -44,7 +44,7 @@ def evaluate(arguments: list[str]) -> None:
 
 def _run(recipe: str, run: str, arguments: list[str]) -> None:
     of_run = Path(run).is_dir()
-    card = read_run_card(Path(run)) if run and of_run else {"method": "mae", "arm": "base"}
+    card = read_run_card(Path(run)) if run and of_run else {"method": "mae", "arm": "alone"}
     default = evaluate_recipe(recipe, card["method"], card["arm"])
 
     def main(

@@ -1,74 +1,111 @@
-"""`lie-ssl data make RECIPE`: one function a recipe, so that the help shows the recipe's own numbers."""
+"""`lie-ssl data make RECIPE`: the flags and their defaults are those of the recipe.
+
+Sources and factors of variation come from their registries, so that the help names those that were added, too.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import field, fields, make_dataclass
+from inspect import getdoc
 from pathlib import Path
+from typing import Annotated, Any, get_type_hints
 
-from lie_ssl.commands.parsing import say
+import tyro
+
+from lie_ssl.commands.parsing import call, say
 from lie_ssl.frames.config import DataConfig
+from lie_ssl.frames.factors import Range, all_factors
 from lie_ssl.frames.folder import LEFT_OUT
 from lie_ssl.frames.frameset import FrameSet
 from lie_ssl.frames.make import Progress, make_frames
 from lie_ssl.frames.splits import assign
 from lie_ssl.frames.video import UNLABELLED
+from lie_ssl.objects.sources import SOURCES, Source
 from lie_ssl.objects.textures import printable
-from lie_ssl.recipes.data import DATA_RECIPES, demo_data, paper_data, small_data
+from lie_ssl.recipes.data import DATA_RECIPES
+from lie_ssl.storage.paths import shown
 
 
-def make_demo(out: Path, config: DataConfig = demo_data(), workers: int = 0, strict: bool = False) -> None:  # noqa: B008
+def make_demo(arguments: list[str]) -> None:
     """Makes a data set of all 52 procedural classes in seconds.
 
     Example: lie-ssl data make demo --out data/demo
-
-    Args:
-        out: The folder to make. An unfinished one is finished; another data set is never written over.
-        config: What the data set holds.
-        workers: Processes; 0 takes all cores. The bytes are the same with any number.
-        strict: Stop at the first mesh that cannot be drawn, in place of leaving it out.
     """
-    run("demo", config, out, workers, strict)
+    make_recipe("demo", arguments, make_demo)
 
 
-def make_small(out: Path, config: DataConfig = small_data(), workers: int = 0, strict: bool = False) -> None:  # noqa: B008
+def make_small(arguments: list[str]) -> None:
     """Makes a data set for work on a CPU in minutes.
 
     Example: lie-ssl data make small --out data/small --classes car chair mug --instances 40
-
-    Args:
-        out: The folder to make. An unfinished one is finished; another data set is never written over.
-        config: What the data set holds.
-        workers: Processes; 0 takes all cores. The bytes are the same with any number.
-        strict: Stop at the first mesh that cannot be drawn, in place of leaving it out.
     """
-    run("small", config, out, workers, strict)
+    make_recipe("small", arguments, make_small)
 
 
-def make_paper(out: Path, config: DataConfig = paper_data(), workers: int = 0, strict: bool = False) -> None:  # noqa: B008
+def make_paper(arguments: list[str]) -> None:
     """Makes a data set of the paper's size: 52 classes x 50 instances x 180 poses at 224 pixels.
 
     Example: lie-ssl data make paper --out data/shapenet --source folder --path ~/ShapeNetCore.v2
-
-    Args:
-        out: The folder to make. An unfinished one is finished; another data set is never written over.
-        config: What the data set holds.
-        workers: Processes; 0 takes all cores. The bytes are the same with any number.
-        strict: Stop at the first mesh that cannot be drawn, in place of leaving it out.
     """
-    run("paper", config, out, workers, strict)
+    make_recipe("paper", arguments, make_paper)
 
 
-def run(recipe: str, config: DataConfig, out: Path, workers: int, strict: bool) -> None:
+def make_recipe(recipe: str, arguments: list[str], command: Callable[[list[str]], None]) -> None:
+    """Reads the flags and makes the data set; the docstring of the command is the head of its help."""
+    default = DATA_RECIPES[recipe]()
+
+    def main(out: Path, config: Any, ranges: Any, workers: int | None = None, strict: bool = False) -> None:
+        """Makes a data set.
+
+        Args:
+            out: The folder to make. An unfinished one is finished; another data set is never written over.
+            config: What the data set holds.
+            ranges: Factors of variation: each is drawn for every frame but the typical one, from MIN to MAX.
+            workers: Processes; without it one on each core. The bytes are the same with any number.
+            strict: Stop at the first mesh that cannot be drawn, in place of leaving it out.
+        """
+        chosen = {f.name: getattr(config, f.name) for f in fields(DataConfig)} | {"ranges": vars(ranges)}
+        if config.source != default.source and config.classes == default.classes:
+            chosen["classes"] = ()  # those that the recipe names are of its own source
+        run(recipe, DataConfig(**chosen), out, workers, strict)
+
+    main.__annotations__ |= {"config": setting_flags(default), "ranges": range_flags(default)}
+    about, flat = getdoc(command), (tyro.conf.OmitArgPrefixes,)  # the names of the settings say enough
+    call(main, f"lie-ssl data make {recipe}", arguments, description=about, config=flat)
+
+
+def setting_flags(default: DataConfig) -> type[DataConfig]:
+    """A :class:`DataConfig` with the defaults of a recipe, whose help names the sources that are registered."""
+    sources = "; ".join(f"{entry.name} ({entry.title})" for entry in SOURCES.entries())
+    source = Annotated[str, tyro.conf.arg(help=f"Where the objects come from: {sources}.")]
+    hidden = Annotated[Any, tyro.conf.Suppress]  # ranges have flags of their own
+    kinds = get_type_hints(DataConfig) | {"source": source, "ranges": hidden}
+    own = [(name, kind, field(default=getattr(default, name))) for name, kind in kinds.items()]
+    return make_dataclass("DataFlags", own, bases=(DataConfig,), frozen=True)
+
+
+def range_flags(default: DataConfig) -> type:
+    """One flag with two numbers for every registered factor of variation."""
+    own = []
+    for factor in all_factors():
+        unit = f", {factor.unit}" if factor.unit else ""
+        text = tyro.conf.arg(help=f"{factor.summary.rstrip('.')}{unit}.", metavar="MIN MAX")
+        span = default.ranges.get(factor.name, factor.default)
+        own.append((factor.name, Annotated[Range, text], field(default=span)))
+    return make_dataclass("RangeFlags", own, frozen=True)
+
+
+def run(recipe: str, config: DataConfig, out: Path, workers: int | None = None, strict: bool = False) -> None:
     """Makes the data set with a progress bar and says what was left out."""
-    # The classes that a recipe names are procedural ones; another source has its own.
-    if config.source != "procedural" and config.classes == DATA_RECIPES[recipe]().classes:
-        config = replace(config, classes=())
+    for note in config.notes():
+        print(shown(f"note: {note}"), file=sys.stderr)
     with progress_bar("drawing") as progress:
-        frames = make_frames(config, out, recipe=recipe, workers=workers or None, strict=strict, progress=progress)
+        frames = make_frames(config, out, recipe=recipe, workers=workers, strict=strict, progress=progress)
     print_result(frames)
 
 
@@ -129,10 +166,9 @@ def split_notes(frames: FrameSet) -> list[str]:
     imported = card["recipe"] in ("photographs", "video")
     thing, things = ("clip", "clips") if card["recipe"] == "video" else ("object", "objects")
     limits = "so the data set can be learned from but not evaluated on"
-    # Scanned objects without a class are all of the class `object`.
-    if frames.classes == [UNLABELLED] or (config.get("source") == "folder" and frames.classes == ["object"]):
-        table = ", or name their classes in classes.csv (object,class)" if config.get("source") == "folder" else ""
-        return [f"the {things} have no classes, {limits}; sort them into folders by class{table}"]
+    source = SOURCES[config["source"]].value if config.get("source") in SOURCES else Source
+    if frames.classes in ([UNLABELLED], [source.unlabelled]):
+        return [f"the {things} have no classes, {limits}; {source.add_labels}"]
     if counts["classes"] == 1:
         return [f"all {things} are of one class ({frames.classes[0]}), {limits}; add {things} of other classes"]
     missing = [s for s in ("validation", "test") if counts[s] == 0]
@@ -148,7 +184,7 @@ def split_notes(frames: FrameSet) -> list[str]:
     if shares is None:
         return [f"{what}; at least 3 {things} a class are needed"]
     how = f"{'import' if imported else 'make'} it into another folder with"
-    more = "raise --instances" if config.get("source") == "procedural" else f"add {things}"
+    more = f"add {things}" if imported else source.add_instances
     return [f"{what}; {how} --validation {shares[0]:g} --test {shares[1]:g}, or {more}"]
 
 

@@ -13,7 +13,14 @@ import tyro
 from lie_ssl.errors import UserError
 from lie_ssl.storage.paths import shown
 
+Jobs = Annotated[int | None, tyro.conf.arg(metavar="N")]  # --jobs N; None for as many as fit
 Trust = Annotated[tuple[str, ...], tyro.conf.UseAppendAction]  # --trust NAME, once for every name
+
+
+def check_jobs(jobs: int | None) -> None:
+    """Refuses a number of jobs that would do nothing; early, before there is anything to be left half-done."""
+    if jobs is not None and jobs < 1:
+        raise UserError(f"jobs is {jobs}, but at least one must run at a time")
 
 
 def say(text: str) -> None:
@@ -40,6 +47,8 @@ def call(
             chosen: Callable[[], None] = tyro.cli(
                 later, prog=prog, args=list(arguments), description=description, config=tuple(config)
             )
+    except ValueError as error:  # of a setting that its own component refuses
+        raise UserError(str(error)) from error
     except SystemExit as stop:
         if stop.code == 0:  # help
             raise

@@ -1,29 +1,29 @@
-"""`lie-ssl pretrain METHOD ARM ...`: the flags and their defaults are those of the recipe for that method and arm."""
+"""`lie-ssl pretrain METHOD OBJECTIVE ...`: the flags and their defaults are those of the recipe for both."""
 
 from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated
 
 import tyro
 
+from lie_ssl.commands.bar import Bar
 from lie_ssl.commands.parsing import call, popped
 from lie_ssl.errors import UserError
-from lie_ssl.methods.objective import ARMS
 from lie_ssl.methods.registry import METHODS
+from lie_ssl.objectives.registry import OBJECTIVES, objective_type
 from lie_ssl.recipes.pretrain import PRETRAIN_RECIPES, pretrain_recipe
-from lie_ssl.storage.paths import shown
 from lie_ssl.training.config import PretrainConfig, import_paths, load_config
 
 
 def pretrain(arguments: list[str]) -> None:
     """Trains an encoder without labels.
 
-    METHOD is mae, vicreg, simclr or `package.module:Class`; ARM is base, frames, literal, lie or lie_off. An unfinished
-    run goes on where it stopped with the same command. Under torchrun every process takes its share of each batch.
+    METHOD is mae, vicreg, simclr or `package.module:Class`; OBJECTIVE is alone, frames, literal, lie, lie_off or
+    `package.module:Class`. An unfinished run goes on where it stopped with the same command. Under
+    torchrun every process takes its share of each batch.
     With --config a file gives all settings; where it names code to import (`package.module:Class`), it is refused
     unless --trust has the same name.
 
@@ -37,13 +37,13 @@ def pretrain(arguments: list[str]) -> None:
         words.append(rest.pop(0))
     if file:
         if words:
-            raise UserError(f"--config {file} already says the method and the arm; leave out {' '.join(words)}")
+            raise UserError(f"--config {file} already says the method and the objective; leave out {' '.join(words)}")
         default = load_config(Path(file), trust)
     elif len(words) < 2:
         if not rest or any(a in ("-h", "--help") for a in rest):
             print(usage())
             sys.exit(0)
-        raise UserError("say what to train: lie-ssl pretrain METHOD ARM, such as `mae lie`")
+        raise UserError("say what to train: lie-ssl pretrain METHOD OBJECTIVE, such as `mae lie`")
     else:
         default = pretrain_recipe(recipe, *words)
 
@@ -52,7 +52,7 @@ def pretrain(arguments: list[str]) -> None:
 
         Args:
             config: The run.
-            out: Folder of the run. An unfinished one is gone on with; another run is never written over.
+            out: Folder of the run. An unfinished run is resumed; another run is never overwritten.
         """
         if not config.data:
             raise UserError("say which data set to learn from: --data FOLDER (make one with `lie-ssl data make small`)")
@@ -69,54 +69,8 @@ def run(config: PretrainConfig, out: Path) -> None:
     with Bar(shown=os.environ.get("RANK", "0") == "0") as bar:
         folder = train(config, out, bar)
         trust = f", trust={list(import_paths(config))}" if import_paths(config) else ""
-        what = "encoder and operator" if config.objective.moves else "encoder"
+        what = "encoder and operator" if objective_type(config.objective.name).has_mover else "encoder"
         bar.say(f"{folder}: the run is complete; `lie_ssl.load({str(folder)!r}{trust})` gives its {what}")
-
-
-class Bar:
-    """Progress in the terminal: steps, steps a second, time left, loss. Checks are printed above it."""
-
-    def __init__(self, shown: bool = True) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(), TextColumn("{task.fields[loss]}"),
-        )  # fmt: skip
-        self._shown = shown
-        self._bar = Progress(*columns, console=Console(file=sys.stdout))
-        self._task = self._bar.add_task("training", total=None, rate="", loss="")
-
-    def __enter__(self) -> Bar:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar.live.is_started:
-            self._bar.stop()
-
-    def step(self, done: int, total: int, loss: float) -> None:
-        if not self._shown:
-            return
-        if not self._bar.live.is_started or self._bar.tasks[0].description != "training":
-            self._bar.reset(self._task, total=total, completed=done, description="training")
-            self._bar.start()
-        speed = self._bar.tasks[0].speed
-        rate = f"{speed:.1f} steps/s" if speed else ""
-        self._bar.update(self._task, completed=done, total=total, rate=rate, loss=f"loss {loss:.4g}")
-
-    def busy(self, what: str) -> None:
-        """A bar that moves without saying how far it is."""
-        if self._shown:
-            self._bar.reset(self._task, description=what, rate="", loss="")
-            self._bar.tasks[0].total = None  # which reset would take for "as before"
-            self._bar.start()
-
-    def say(self, text: str) -> None:
-        if self._shown:
-            self._bar.console.print(shown(text), highlight=False, soft_wrap=True, markup=False)
 
 
 def pop_flag(arguments: list[str], flag: str, default: str) -> tuple[str, list[str]]:
@@ -130,14 +84,14 @@ def pop_flag(arguments: list[str], flag: str, default: str) -> tuple[str, list[s
 def usage() -> str:
     """What can be trained."""
     lines = [
-        "usage: lie-ssl pretrain METHOD ARM --data FOLDER --out FOLDER [--recipe RECIPE] [flags]",
+        "usage: lie-ssl pretrain METHOD OBJECTIVE --data FOLDER --out FOLDER [--recipe RECIPE] [flags]",
         "       lie-ssl pretrain --config FILE --out FOLDER [--trust package.module:Class] [flags]",
         "",
-        f"  METHOD  {', '.join(METHODS)}, or package.module:Class",
-        f"  ARM     {', '.join(ARMS)}",
+        f"  METHOD     {', '.join(METHODS)}, or package.module:Class",
+        f"  OBJECTIVE  {', '.join(OBJECTIVES)}, or package.module:Class",
     ]
     lines += [
-        f"  RECIPE  {name}: {(recipe.__doc__ or '').splitlines()[0]}" for name, recipe in PRETRAIN_RECIPES.items()
+        f"  RECIPE     {name}: {(recipe.__doc__ or '').splitlines()[0]}" for name, recipe in PRETRAIN_RECIPES.items()
     ]
     lines += ["", "`lie-ssl pretrain mae lie --help` shows every flag with its default."]
     return "\n".join([*lines, "Example: lie-ssl pretrain mae lie --data data/small --out runs/mae_lie"])

@@ -17,11 +17,11 @@ def report(
     data: str = "",
     trust: Trust = (),
 ) -> None:
-    """Compares evaluated runs: one HTML page that needs no network, and the tables in the terminal.
+    """Compares evaluated runs: one HTML page that needs no network, and the main tables in the terminal.
 
     Several seeds of the same arm are averaged.
 
-    Example: lie-ssl report runs/mae_base runs/mae_lie --out report.html --files results
+    Example: lie-ssl report runs/mae_alone runs/mae_lie --out report.html --files results
 
     Args:
         sources: Folders of runs that were evaluated, of evaluations, or of collected tables (accuracy.csv ...).
@@ -33,18 +33,23 @@ def report(
     """
     from rich.console import Console
 
+    from lie_ssl.report.cells import group_tables
     from lie_ssl.report.findings import findings
     from lie_ssl.report.formats import to_rich, write_tables
     from lie_ssl.report.gathering import gather, write_rows
     from lie_ssl.report.headline import ablation_operator, headline_tables, operator_gain
     from lie_ssl.report.page import write_page
-    from lie_ssl.report.tables import accuracy_tables, all_tables
+    from lie_ssl.report.tables import accuracy_tables, all_tables, equivariance_tables
     from lie_ssl.storage.tables import write_table
 
     gathered = gather(sources)
     console = Console()
     if len(gathered.accuracy):
         for table in accuracy_tables(gathered.accuracy):
+            console.print(to_rich(table))
+    if len(gathered.equivariance):
+        unknown = gathered.equivariance[gathered.equivariance["instances"] == "unknown"]
+        for table in group_tables(equivariance_tables(unknown)):
             console.print(to_rich(table))
     for sentence in (*findings(gathered), *gathered.notes):
         say(sentence)

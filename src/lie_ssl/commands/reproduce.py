@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import pandas as pd
 import tyro
 
+from lie_ssl.commands.bar import Bar
 from lie_ssl.commands.make import run as make_data
-from lie_ssl.commands.parsing import Trust
-from lie_ssl.commands.pretrain import Bar
+from lie_ssl.commands.parsing import Jobs, Trust, check_jobs
 from lie_ssl.errors import UserError
 from lie_ssl.methods.weights import weight_path
 from lie_ssl.protocol.grid import CARDS, Recipe, chosen_units, done_units, run_units
@@ -45,6 +45,7 @@ def reproduce(
     out: Path | None = None,
     work: Path | None = None,
     only: tuple[str, ...] = (),
+    jobs: Jobs = None,
     test_data: str = "",
     tolerance: float = 0.0,
     weights: str = "",
@@ -55,9 +56,9 @@ def reproduce(
 ) -> None:
     """Runs an evaluation again from its card and compares all accuracies, or runs the grid of a recipe unit by unit.
 
-    It can be killed at any time; the same command goes on. Started in several terminals, with
-    OMP_NUM_THREADS=1 on as many as there are cores, it works on several units of a recipe at once. For a card the exit
-    code is 0 if all rows agree, else 1. The recipe `small` trains and evaluates mae, vicreg and simclr in all arms with
+    It can be killed at any time; the same command goes on. Several units of a recipe run side by side (--jobs), and
+    the same command on other machines with a common folder shares the units with it. For a card the exit code is 0 if
+    all rows agree, else 1. The recipe `small` trains and evaluates mae, vicreg and simclr in all arms with
     three seeds, `long` mae with four times the steps; `pretrained` and `backbone` begin with a trained encoder;
     `paper/mae`, `paper/vicreg` and `paper/simclr` have the paper's size. With --dry-run a recipe, also paper/gaps,
     paper/imagenet or paper/ilab, runs for a few steps at full size with random weights, and what the whole would cost
@@ -76,6 +77,8 @@ def reproduce(
             tables, results/RECIPE if it is not given.
         work: Folder for the runs of a recipe; runs/RECIPE if it is not given.
         only: Units of a recipe: methods, arms, seeds, or some of them joined, such as mae/lie or mae/lie/0.
+        jobs: Units of a recipe that run at the same time; as many as there are cores and as fit into memory if it is
+            not given.
         test_data: The data set of a card's evaluation, if that is another one than the run's.
         tolerance: Largest difference of two accuracies that agree, in points.
         weights: Published weights that the encoders of a paper recipe start from: a file, or what else
@@ -85,25 +88,26 @@ def reproduce(
         tflops: 10^12 operations a second that each of these GPUs does all of the time.
         trust: An import path (package.module:Class) that the card may name. Importing runs code.
     """
+    check_jobs(jobs)
     recipes = [*GRIDS, *GAPS, *TRANSFERS]
     if dry_run:
         if what not in recipes:
             raise UserError(f"--dry-run is for recipes, and there is no {what!r}{suggestion(what, recipes)}")
-        if data or out or work or weights:
+        if data or out or work or weights or jobs:
             raise UserError("--dry-run has its own frames and weights and writes nothing; leave out the other flags")
         rehearse(what, only, gpus, tflops)
         return
     if what in recipes and (test_data or tolerance):
         raise UserError("--test-data and --tolerance are for cards; a recipe is run, not compared")
     if what in GRIDS:
-        run_recipe(started(what, weights), data, out, work, only)
+        run_recipe(started(what, weights), data, out, work, only, jobs)
         return
     if what in recipes:
         raise UserError(f"{what} only has settings and no runs; `lie-ssl reproduce {what} --dry-run` tries them")
     if not Path(what).exists():
         raise UserError(f"there is no card and no recipe {what!r}{suggestion(what, recipes)}")
-    if only or work is not None:
-        raise UserError("--only and --work are for recipes; a card is one run")
+    if only or work is not None or jobs is not None:
+        raise UserError("--only, --work and --jobs are for recipes; a card is one run")
     if weights:
         raise UserError("--weights is for the recipes of the paper; a card's run says itself what it started from")
     if not tolerance >= 0:
@@ -211,14 +215,16 @@ def again(
         sys.exit(1)
 
 
-def run_recipe(recipe: Recipe, data: str, out: Path | None, work: Path | None, only: tuple[str, ...]) -> None:
+def run_recipe(
+    recipe: Recipe, data: str, out: Path | None, work: Path | None, only: tuple[str, ...], jobs: int | None
+) -> None:
     """Makes the data set where it is missing, and runs the units."""
     units = chosen_units(recipe, only)
     of_data = recipe.name.partition("/")[0]  # the paper's methods share one data set
     frames, tables = Path(data or f"data/{of_data}"), out or Path("results") / recipe.name
-    make_data(of_data, recipe.data, frames, workers=0, strict=False)
+    make_data(of_data, recipe.data, frames)
     with Bar() as bar:
-        failed = run_units(recipe, units, frames, work or Path("runs") / recipe.name, tables, bar)
+        failed = run_units(recipe, units, frames, work or Path("runs") / recipe.name, tables, bar, jobs)
     done = len({unit.name for unit in units} & done_units(tables, recipe))
     print(f"{tables}: the rows of {done} of {len(units)} units of the recipe {recipe.name}")
     if failed:

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import tyro
 
-from lie_ssl.commands.parsing import call, say
+from lie_ssl.commands.bar import Bar
+from lie_ssl.commands.parsing import Jobs, call, check_jobs
 from lie_ssl.errors import UserError
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.sweep import BEST, TABLE
@@ -46,7 +47,7 @@ def sweep(arguments: list[str]) -> None:
         probe: ProbeConfig = grid.probe,
         *,
         out: Path,
-        jobs: int = 1,
+        jobs: Jobs = None,
         ratio: float = grid.ratio,
     ) -> None:
         """A sweep.
@@ -55,11 +56,13 @@ def sweep(arguments: list[str]) -> None:
             config: What all trials share.
             probe: The linear classifiers whose validation accuracy decides.
             out: Folder for the table, the best config and the runs.
-            jobs: Trials that run at the same time; they share the cores.
+            jobs: Trials that run at the same time; as many as there are cores and as fit into memory if it is not
+                given.
             ratio: Only choose among runs whose L_lie on validation pairs falls to this share of its value after the
                 first epoch; 0 for no such filter. The paper's '60 % smaller or equal' can mean 0.6 or 0.4. In the grids
                 of SimCLR the Lie term has SimCLR's own temperature, for at 1 the loss cannot fall below about 0.81.
         """
+        check_jobs(jobs)
         if not config.data:
             raise UserError("say which data set to learn from: --data FOLDER (make one with `lie-ssl data make small`)")
         if not ratio >= 0:
@@ -68,8 +71,9 @@ def sweep(arguments: list[str]) -> None:
             if attrgetter(path)(config) != attrgetter(path)(grid.base):
                 raise UserError(f"the grid {name} varies {path} itself; leave that flag out")
         if ratio:
-            print(f"{FILTER}; here it is {config.objective.temperature:g}", flush=True)
-        run(replace(grid, base=config, probe=probe, ratio=ratio), out, jobs, say)
+            print(f"{FILTER}; here it is {getattr(config.objective, 'temperature', 1.0):g}", flush=True)
+        with Bar() as bar:
+            run(replace(grid, base=config, probe=probe, ratio=ratio), out, jobs, bar)
         again = " ".join([f"lie-ssl pretrain --config {out / BEST}", *(f"--trust {n}" for n in import_paths(config))])
         print(f"wrote {out / TABLE} and {out / BEST}; train it again with `{again}`")
 

@@ -20,7 +20,7 @@ Photographs are train/CLASS/*.jpg with test/ or val/ beside it (ImageNet, CIFAR-
 a folder or a zip. Rows are added to OUT/transfer.csv; a run whose rows are there is skipped. --recipe small,
 paper/imagenet or paper/ilab chooses the defaults of the flags.
 
-Example: lie-ssl transfer runs/mae_base runs/mae_lie --photos cifar10.zip --out results/transfer
+Example: lie-ssl transfer runs/mae_alone runs/mae_lie --photos cifar10.zip --out results/transfer
 
 Example: lie-ssl transfer runs/mae_lie --recipe paper/imagenet --photos ILSVRC --out results/imagenet
 """

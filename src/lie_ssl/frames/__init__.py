@@ -6,6 +6,7 @@ from lie_ssl.extras import require
 require("a data set", "data")  # before the modules that import these packages
 
 from lie_ssl.frames.config import DataConfig
+from lie_ssl.frames.factors.base import FACTORS, Factor, factor
 from lie_ssl.frames.frameset import FrameSet
 from lie_ssl.frames.make import make_frames
 from lie_ssl.frames.pairs import PairBatch, PairSampler
@@ -14,6 +15,6 @@ from lie_ssl.frames.verify import verify
 from lie_ssl.frames.video import VideoConfig, import_video
 
 __all__ = [
-    "DataConfig", "FrameSet", "PairBatch", "PairSampler", "PhotoConfig", "VideoConfig", "import_photographs",
-    "import_video", "make_frames", "verify",
+    "FACTORS", "DataConfig", "Factor", "FrameSet", "PairBatch", "PairSampler", "PhotoConfig", "VideoConfig", "factor",
+    "import_photographs", "import_video", "make_frames", "verify",
 ]  # fmt: skip

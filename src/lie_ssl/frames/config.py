@@ -4,36 +4,37 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, get_args
 
 from lie_ssl.errors import UserError
+from lie_ssl.frames.columns import PoseKind
+from lie_ssl.frames.factors.base import FACTORS, Range, all_factors, get_factor
+from lie_ssl.frames.ranges import Ranges
 from lie_ssl.frames.splits import check_shares
+from lie_ssl.objects.sources.base import SOURCES, SPECIFIC_SETTINGS, Source
+from lie_ssl.render.renderer import Backend
 from lie_ssl.render.view import RenderSettings
 from lie_ssl.serialization import check_numbers
-
-PoseKind = Literal["2d", "3d", "so3"]
-FrameKind = Literal[PoseKind, "time"]  # time for the frames of a clip
-SourceName = Literal["procedural", "folder", "sweethome3d"]
-RANGES = ("elevation", "light", "hue", "scale")
-LAYOUTS = ("auto", "plain", "shapenet", "modelnet", "gso")
-UPS = ("auto", "y", "z")
 
 
 @dataclass(frozen=True)
 class DataConfig:
-    """A pose data set."""
+    """A pose data set.
 
-    source: SourceName = "procedural"
-    """Where the objects come from."""
-    path: str = ""
-    """The mesh folder, or the Sweet Home 3D package; not for procedural objects."""
-    layout: Literal["auto", "plain", "shapenet", "modelnet", "gso"] = "auto"
-    """How a mesh folder is laid out."""
-    up: Literal["auto", "y", "z"] = "auto"
-    """Which axis points upwards in mesh files; auto: z for ModelNet and Google Scanned Objects, y otherwise."""
+    >>> DataConfig(classes=("chair", "mug"), ranges={"hue": (-40.0, 40.0)}).varied
+    ('hue',)
+    """
+
+    source: str = "procedural"
+    """Where the objects come from: a name of :data:`lie_ssl.objects.SOURCES`."""
+    path: str | None = None
+    """The mesh folder, or the Sweet Home 3D package; procedural objects need none."""
+    layout: str = "auto"
+    """How a mesh folder is laid out: auto, plain, shapenet, modelnet or gso."""
+    up: str = "auto"
+    """Which axis points upwards in mesh files, y or z; auto: z for ModelNet and Google Scanned Objects, y otherwise."""
     classes: tuple[str, ...] = ()
     """Classes to take; none means all."""
     instances: int = 50
@@ -45,39 +46,38 @@ class DataConfig:
     rotations: int = 64
     """Free rotations of an instance, where so3 is among the poses."""
     repeats: int = 1
-    """Frames of every pose, each with its own draw of the further factors."""
-    elevation: tuple[float, float] = (0.0, 0.0)
-    """Range of the camera's extra height, degrees."""
-    light: tuple[float, float] = (0.0, 0.0)
-    """Range of the light's turn, degrees."""
-    hue: tuple[float, float] = (0.0, 0.0)
-    """Range of the colours' turn, degrees."""
-    scale: tuple[float, float] = (1.0, 1.0)
-    """Range of the object's size."""
+    """Frames of every pose, each with its own draw of the factors of variation."""
+    ranges: Mapping[str, Range] = Ranges()
+    """From where to where each factor of variation goes; those that are left out do not vary."""
     validation: float = 0.10
     """Share of the instances of a class for validation."""
     test: float = 0.15
     """Share of the instances of a class for testing."""
     seed: int = 0
-    """Of the objects, the splits, the free rotations and the further factors."""
-    backend: Literal["raster", "blender"] = "raster"
+    """Of the objects, the splits, the free rotations and the factors of variation."""
+    backend: Backend = "raster"
     """What draws the frames."""
     render: RenderSettings = field(default_factory=RenderSettings)
 
     def __post_init__(self) -> None:
         check_numbers(self)
-        for name in ("classes", "poses", *RANGES):
+        _check_factor_names()
+        object.__setattr__(self, "ranges", Ranges(self.ranges))
+        for name in ("classes", "poses"):
             if isinstance(value := getattr(self, name), str) or not isinstance(value, Sequence):
                 raise UserError(f"{name} is {value!r}, but it takes several values")
             object.__setattr__(self, name, tuple(value))
-        known = {"source": get_args(SourceName), "layout": LAYOUTS, "up": UPS, "backend": ("raster", "blender")}
-        for name, options in known.items():
-            if getattr(self, name) not in options:
-                raise UserError(f"{name} is {getattr(self, name)!r}, but it can be {', '.join(options)}")
-        if unknown := [p for p in self.poses if p not in get_args(PoseKind)]:
-            raise UserError(f"poses has {unknown[0]!r}, but there are {', '.join(get_args(PoseKind))}")
+        if self.backend not in get_args(Backend):
+            raise UserError(f"backend is {self.backend!r}, but it can be {', '.join(get_args(Backend))}")
+        self._check_poses()
         if self.instances < 1:
             raise UserError(f"instances is {self.instances}, but a class needs at least one")
+        check_shares(self.validation, self.test)
+        self.make_source()
+
+    def _check_poses(self) -> None:
+        if unknown := [p for p in self.poses if p not in get_args(PoseKind)]:
+            raise UserError(f"poses has {unknown[0]!r}, but there are {', '.join(get_args(PoseKind))}")
         if not self.poses:
             raise UserError("poses is empty; give one or more of 2d, 3d, so3")
         if len(set(self.poses)) < len(self.poses):
@@ -86,23 +86,46 @@ class DataConfig:
             raise UserError(f"step is {self.step}, but it can be 0.1 to 360 degrees")
         if self.rotations < 1 or self.repeats < 1:
             raise UserError("rotations and repeats must be 1 or more")
-        check_shares(self.validation, self.test)
-        for name in RANGES:
-            if len(getattr(self, name)) != 2 or not all(math.isfinite(x) for x in getattr(self, name)):
-                raise UserError(f"{name} is {getattr(self, name)}, but a range is two finite numbers")
-            low, high = getattr(self, name)
-            if low > high:
-                raise UserError(f"{name} is {low} to {high}, but the lower end comes first")
-        if self.scale[0] <= 0 or self.scale[1] > 1:
-            raise UserError(f"scale is {self.scale}, but sizes lie above 0 and reach to 1, the whole frame")
 
     @property
     def varied(self) -> tuple[str, ...]:
-        """The further factors that are not constant."""
-        return tuple(n for n in RANGES if getattr(self, n)[0] < getattr(self, n)[1])
+        """The factors of variation that are not constant."""
+        return tuple(name for name, (low, high) in self.ranges.items() if low < high)
+
+    def make_source(self) -> Source:
+        """The source that this config names; it has read no file yet."""
+        return SOURCES[self.source].value.from_config(self)
+
+    def notes(self) -> list[str]:
+        """Sentences about settings that change nothing."""
+        useless = [s for s in SPECIFIC_SETTINGS if s not in SOURCES[self.source].value.settings]
+        given = [f.name for f in fields(self) if f.name in useless and getattr(self, f.name) != f.default]
+        notes = [f"--{name} has no effect on the source {self.source}" for name in given]
+        for name, (low, high) in self.ranges.items():
+            if low == high:
+                notes.append(f"--{name} {low:g} {high:g} has no effect: a factor varies between two different values")
+            elif (why := get_factor(name).no_effect(self.render)) is not None:
+                notes.append(f"--{name} has no effect: {why}")
+        return notes
 
 
 def to_dict(config: DataConfig) -> dict[str, Any]:
-    """Plain lists and numbers, as the card holds them."""
-    plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(config)))
+    """Plain lists and numbers, as the card holds them. Hashes are of this form, so it must never change."""
+    values: dict[str, Any] = {}
+    for each in fields(config):
+        if each.name == "ranges":
+            factors = (f for f in all_factors() if f.in_every_index or f.name in config.ranges)
+            values |= {f.name: config.ranges.get(f.name, f.default) for f in factors}
+        else:
+            values[each.name] = getattr(config, each.name)
+    values["path"] = config.path or ""
+    values["render"] = dataclasses.asdict(config.render)
+    plain: dict[str, Any] = json.loads(json.dumps(values))
     return plain
+
+
+def _check_factor_names() -> None:
+    """Refuses a factor with the name of a setting: they share flags and keys."""
+    settings = {f.name for kind in (DataConfig, RenderSettings) for f in fields(kind)}
+    if clash := settings.intersection(FACTORS):
+        raise UserError(f"the factor of variation {min(clash)!r} has the name of a setting; give it another one")

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from lie_ssl.errors import UserError
+from lie_ssl.frames.factors.base import factor_columns
 from lie_ssl.frames.frameset import FrameSet
-from lie_ssl.frames.index import FACTORS
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.paths import as_one_part, inside
 from lie_ssl.storage.tables import table_bytes
@@ -52,7 +52,7 @@ def export_image_folder(frames: FrameSet, out: Path, progress: Progress = lambda
         progress(done + 1, len(index))
     for split, own in index.groupby("split"):
         names = [f"{as_one_part(frame['class'])}/{_name(row, frame)}" for row, frame in own.iterrows()]
-        table = own[["class", *_KEPT, *(f for f in FACTORS)]].assign(file_name=names)
+        table = own[["class", *_KEPT, *factor_columns(own.columns)]].assign(file_name=names)
         table["rotation"] = [" ".join(f"{x:.7g}" for x in r) for r in own["rotation"]]
         write_whole(inside(out, str(split), "metadata.csv"), [table_bytes(table)])
 
@@ -95,10 +95,11 @@ def _table(frames: FrameSet, rows: pd.DataFrame) -> pa.Table:
     image = pa.array(pictures, pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
     rotation = pa.FixedSizeListArray.from_arrays(pa.array(np.concatenate(rows["rotation"].to_list())), 9)
     columns = {"image": image, "label": pa.array(labels, pa.int64())}
-    columns |= {c: pa.array(rows[c].to_list()) for c in (*_KEPT, *FACTORS)}
+    factors = factor_columns(rows.columns)
+    columns |= {c: pa.array(rows[c].to_list()) for c in (*_KEPT, *factors)}
     columns |= {"rotation": rotation, "diverse_rank": pa.array(rows["diverse_rank"].to_list(), pa.int32())}
     features = _FEATURES | {"label": {"names": frames.classes, "_type": "ClassLabel"}}
-    features |= {f: {"dtype": "float64", "_type": "Value"} for f in FACTORS}
+    features |= {f: {"dtype": "float64", "_type": "Value"} for f in factors}
     return pa.table(columns).replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
 
 

@@ -97,8 +97,8 @@ def grid(
             image = image.resize((side, side), Image.Resampling.LANCZOS) if zoom > 1 else image
             page.paste(image, (j * side, i * (side + head) + head))
             if captions:
-                small = font if pen.textlength(caption, font) < side - 4 else tiny
-                pen.text((j * side + 3, i * (side + head) + 1), caption, fill="black", font=small)
+                fitting = font if pen.textlength(caption, font) < side - 4 else tiny
+                pen.text((j * side + 3, i * (side + head) + 1), caption, fill="black", font=fitting)
     return page
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from lie_ssl.errors import UserError
 from lie_ssl.frames.card import INDEX, versions, write_card
 from lie_ssl.frames.index import InstanceRows, build_index, write_index
-from lie_ssl.objects.sources import Dropped
+from lie_ssl.objects.sources.base import Dropped
 from lie_ssl.objects.textures import printable
 from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.files import write_whole

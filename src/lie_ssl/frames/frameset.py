@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from lie_ssl.errors import UserError
 from lie_ssl.frames.card import INDEX, read_card
 from lie_ssl.frames.codec import DamagedFrameError, decode
+from lie_ssl.frames.factors.base import FACTORS
 from lie_ssl.frames.index import read_index
 from lie_ssl.frames.shards import Shard, shard_length
 
@@ -32,6 +33,17 @@ def check_places(index: pd.DataFrame, folder: Path) -> None:
             wrong = int(slots.min()) if slots.min() < 0 else int(slots.max())
             name = shard_name(int(str(number)))
             raise UserError(f"{folder / INDEX} names frame {wrong} of {name}, which has {length}; {remedy}")
+
+
+def check_factors(card: dict[str, Any], folder: Path) -> None:
+    """Refuses a data set that varies in something unknown here: nobody could tell how far apart two frames are."""
+    factors = card.get("factors", [])
+    for name in factors if isinstance(factors, list) else [factors]:
+        if name not in FACTORS:
+            raise UserError(
+                f"{folder} varies in {name!r:.60}, but no factor of this name is registered; import the code that "
+                "registers it first"
+            )
 
 
 class FrameSet:
@@ -52,6 +64,7 @@ class FrameSet:
     @cached_property
     def index(self) -> pd.DataFrame:
         """One row a frame; see :mod:`lie_ssl.frames.index` for the columns."""
+        check_factors(self.card, self.folder)
         index = read_index(self.folder / INDEX)
         check_places(index, self.folder)
         if len(index) != (count := self.card["counts"]["frames"]):

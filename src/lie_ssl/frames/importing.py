@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.codec import encode
-from lie_ssl.frames.config import FrameKind
+from lie_ssl.frames.columns import FrameKind
 from lie_ssl.frames.folder import RECIPE, check_folder, claimed, finish
 from lie_ssl.frames.frameset import FrameSet, shard_name
 from lie_ssl.frames.index import InstanceRows
@@ -23,8 +23,8 @@ from lie_ssl.frames.plan import MOST_SHARDS
 from lie_ssl.frames.poses import Pose
 from lie_ssl.frames.shards import write_shard
 from lie_ssl.frames.splits import assign, assign_objects, check_shares
-from lie_ssl.objects.sources import Dropped
-from lie_ssl.render.view import RenderSettings, View, turn
+from lie_ssl.objects.sources.base import Dropped
+from lie_ssl.render.view import RenderSettings, turn
 from lie_ssl.serialization import check_numbers
 from lie_ssl.storage.hashes import file_hash
 
@@ -88,8 +88,8 @@ class Importer:
             earlier = seen.setdefault(blob, len(poses))
             if earlier == len(poses):
                 self.frames.append(blob)
-            view = View(turn(2 if kind == "2d" else 1, turns * angle if kind != "time" else 0.0))
-            poses.append(Pose(kind, angle, view, -1 if earlier == len(poses) else earlier))
+            rotation = turn(2 if kind == "2d" else 1, turns * angle if kind != "time" else 0.0)
+            poses.append(Pose(kind, angle, rotation, duplicate_of=-1 if earlier == len(poses) else earlier))
         if poses:
             licence = self.config.licence
             self.rows.append(InstanceRows(class_name, instance, "", -1, licence, poses, self.shard, first))

@@ -1,8 +1,9 @@
 """The index of a data set (`index.parquet`): one row a frame.
 
 Columns: class, instance, pose (2d, 3d, so3), angle (degrees), rotation (9 floats, row by row, in camera axes), split,
-diverse_rank (-1 outside training), licence, duplicate_of (row of the frame with the same picture, empty for most), one
-column for each further factor (elevation, light, hue in degrees, scale), and shard and slot, where the picture lies.
+diverse_rank (-1 outside training), licence, duplicate_of (row of the frame with the same picture, empty for most), the
+value of each factor of variation (a column of the name that it has in :mod:`lie_ssl.frames.factors`), and shard and
+slot, where the picture lies.
 """
 
 from __future__ import annotations
@@ -10,31 +11,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.config import FrameKind
+from lie_ssl.frames.columns import COLUMNS, ROW, SPLITS, TYPES, FrameKind
+from lie_ssl.frames.factors.base import Factor, all_factors, factor_columns, get_factor
 from lie_ssl.frames.poses import Pose
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.paths import check_name
 
-FACTORS = ("elevation", "light", "hue", "scale")
-ROW = "row"  # name of the row numbers, by which pictures are read
-SPLITS = ("train", "validation", "test")
 REMEDY = "make or copy the data set again"
-TYPES: dict[str, Any] = {
-    **dict.fromkeys(("class", "instance", "pose", "split", "licence"), str),
-    **dict.fromkeys(("angle", *FACTORS), float), **dict.fromkeys(("diverse_rank", "shard", "slot"), np.int32),
-}  # fmt: skip
-COLUMNS = (
-    "class", "instance", "pose", "angle", "rotation", "split", "diverse_rank", "licence", "duplicate_of", *FACTORS,
-    "shard", "slot",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -62,7 +54,7 @@ def build_index(instances: Sequence[InstanceRows]) -> pa.Table:
     poses = [pose for r in instances for pose in r.poses]
     twins = np.array([pose.duplicate_of for pose in poses], np.int64)
     twin_rows = twins + np.repeat(first_row[:-1], counts)
-    rotations = np.array([pose.view.rotation for pose in poses], np.float32).reshape(-1) + np.float32(0)  # no -0.0
+    rotations = np.array([pose.rotation for pose in poses], np.float32).reshape(-1) + np.float32(0)  # no -0.0
     table = {
         "class": _repeated([r.class_name for r in instances], counts),
         "instance": _repeated([r.instance for r in instances], counts),
@@ -74,8 +66,9 @@ def build_index(instances: Sequence[InstanceRows]) -> pa.Table:
         "licence": _repeated([r.licence for r in instances], counts),
         "duplicate_of": pa.array(twin_rows, pa.int64(), mask=twins < 0),
     }
-    for factor in FACTORS:
-        table[factor] = pa.array([getattr(pose.view, factor) for pose in poses], pa.float64())
+    for factor in _stored_factors(poses):
+        values = [pose.values.get(factor.name, factor.neutral) for pose in poses]
+        table[factor.name] = pa.array(values, pa.float64())
     table["shard"] = pa.array(np.repeat([r.shard for r in instances], counts), pa.int32())
     table["slot"] = pa.array(np.concatenate([_slots(r) for r in instances]), pa.int32())
     return pa.table(table)
@@ -95,16 +88,18 @@ def read_index(path: Path) -> pd.DataFrame:
         frame: pd.DataFrame = table.to_pandas()
     except (OSError, pa.ArrowException) as error:
         raise UserError(f"cannot read {path}: {error}; make or copy the data set again") from error
-    missing = [c for c in COLUMNS if c not in frame.columns]
+    needed = (*COLUMNS, *(factor.name for factor in _stored_factors()))
+    missing = [c for c in needed if c not in frame.columns]
     if missing:
         raise UserError(f"{path} lacks the columns {', '.join(missing)}; make or copy the data set again")
-    for column, kind in TYPES.items():
+    types = TYPES | dict.fromkeys(factor_columns(frame.columns), float)
+    for column, kind in types.items():
         if kind is not float and frame[column].isna().any():
             raise UserError(f"{path} has an empty cell in the column {column}; {REMEDY}")
     if not pd.api.types.is_numeric_dtype(frame["duplicate_of"]) and frame["duplicate_of"].notna().any():
         raise UserError(f"{path} has no numbers in the column duplicate_of; {REMEDY}")
     try:
-        frame = frame.astype(TYPES)
+        frame = frame.astype(types)
     except (TypeError, ValueError, OverflowError) as error:
         raise UserError(f"{path} has values of another type than they should be ({error}); {REMEDY}") from error
     frame = frame.rename_axis(index=ROW)
@@ -137,15 +132,21 @@ def check_index(frame: pd.DataFrame, path: Path) -> None:
             check_name(name, f"the {column}", f"in {path}")
             if not name:
                 raise UserError(f"{path} has a frame with an empty {column}; {REMEDY}")
-    for column in ("angle", *FACTORS):
-        _check_values(np.isfinite(frame[column].to_numpy(np.float64)), column, "a finite number", path)
-    _check_values(frame["scale"].to_numpy() > 0, "scale", "above 0", path)
+    _check_values(np.isfinite(frame["angle"].to_numpy(np.float64)), "angle", "a finite number", path)
+    for factor in map(get_factor, factor_columns(frame.columns)):
+        _check_values(factor.allows(frame[factor.name].to_numpy(np.float64)), factor.name, factor.limits, path)
     twins = frame["duplicate_of"].dropna().to_numpy(np.float64)
     if len(twins) and not (twins.min() >= 0 and twins.max() < len(frame)):
         raise UserError(f"{path} has a frame that repeats a frame which is not there; {REMEDY}")
 
 
-def _check_values(good: np.ndarray[tuple[int], np.dtype[np.bool_]], column: str, what: str, path: Path) -> None:
+def _stored_factors(poses: Sequence[Pose] = ()) -> list[Factor]:
+    """The factors that have a column: those that every index has, and those that vary."""
+    varied = {name for pose in poses for name in pose.values}
+    return [factor for factor in all_factors() if factor.in_every_index or factor.name in varied]
+
+
+def _check_values(good: NDArray[np.bool_], column: str, what: str, path: Path) -> None:
     if not good.all():
         raise UserError(f"{path}, row {int(np.argmin(good))}: the column {column} is not {what}; {REMEDY}")
 

@@ -18,8 +18,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.index import FACTORS, ROW
-from lie_ssl.frames.splits import n_diverse
+from lie_ssl.frames.columns import ROW
+from lie_ssl.frames.factors.base import factor_columns, get_factor, wrapped
+from lie_ssl.frames.splits import is_diverse, training_counts
 
 Rows = NDArray[np.int64]
 
@@ -37,20 +38,14 @@ class PairBatch:
     paired: NDArray[np.bool_]  # (B,)
 
 
-def wrapped(degrees: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Any angle in degrees -> radians in (-pi, pi]. Wrapped before it is turned into radians, where 180 is exact."""
-    radians: NDArray[np.float64] = np.radians(180 - np.mod(180 - degrees, 360))
-    return radians
-
-
 def pose_kinds(index: pd.DataFrame) -> tuple[str, ...]:
     """The kinds of pose in a data set."""
     return tuple(sorted(set(index["pose"])))
 
 
 def varied_factors(index: pd.DataFrame) -> tuple[str, ...]:
-    """The further factors that are not the same in all frames."""
-    return tuple(f for f in FACTORS if index[f].nunique() > 1)
+    """The factors of variation that are not the same in all frames."""
+    return tuple(f for f in factor_columns(index.columns) if index[f].nunique() > 1)
 
 
 class Deltas:
@@ -73,7 +68,7 @@ class Deltas:
 
     def __call__(self, first: Rows, second: Rows) -> NDArray[np.float32]:
         """(B,), (B,) rows -> (B, F). Angles in radians, wrapped (times are not); free rotations by their geodesic
-        angle; sizes by the logarithm of their ratio."""
+        angle; every further factor in its own way."""
         first, second = (self._rows.get_indexer(pd.Index(rows)) for rows in (first, second))
         free = self._kind[first] == "so3"
         degrees = self._angle[second] - self._angle[first]
@@ -84,11 +79,8 @@ class Deltas:
             columns[0] = np.where(free, np.arccos(np.clip(cosine, -1, 1)), columns[0])
         if self.kinds:
             columns = [np.where(self._kind[first] == kind, columns[0], 0.0) for kind in self.kinds]
-        for factor, values in self._values.items():
-            if factor == "scale":
-                columns.append(np.log(values[second] / values[first]))
-            else:
-                columns.append(wrapped(values[second] - values[first]))
+        for name, values in self._values.items():
+            columns.append(get_factor(name).delta(values[first], values[second]))
         return np.stack(columns, axis=1).astype(np.float32)
 
 
@@ -103,11 +95,10 @@ class Instance:
 def seen_instances(index: pd.DataFrame, split: str = "train", diverse: float = 0.5) -> list[Instance]:
     """The instances of a split; in training the first `diverse` of each class by rank are seen in all poses."""
     own = index[(index["split"] == split) & index["duplicate_of"].isna()]
-    training = index[index["split"] == "train"].groupby("class")["instance"].nunique()
-    limits = {c: n_diverse(diverse, int(n)) for c, n in training.items()}
+    varies = pd.Series(is_diverse(own, diverse, training_counts(index)) | (split != "train"), own.index)
     result = []
-    for (name, _), frames in own.groupby(["class", "instance"], sort=True):
-        varying = split != "train" or int(frames["diverse_rank"].iloc[0]) < limits[name]
+    for _, frames in own.groupby(["class", "instance"], sort=True):
+        varying = varies[frames.index[0]]
         groups = [f.index.to_numpy(np.int64) for _, f in frames.groupby("pose", sort=True)] if varying else []
         result.append(Instance(int(frames.index[0]), tuple(g for g in groups if len(g) >= 2)))
     return result
@@ -118,7 +109,7 @@ class PairSampler:
 
     An epoch shows every instance `passes` times, each time with a fresh pair. `batch_size` is the joined batch of all
     ranks; each rank takes its own `batch_size / world_size` of it. `kinds` makes kinds of pose factors of their own,
-    `varied` names the further factors where `index` is a part of a data set.
+    `varied` names the factors of variation where `index` is a part of a data set.
     """
 
     def __init__(

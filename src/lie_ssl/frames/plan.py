@@ -13,8 +13,7 @@ from lie_ssl.frames.config import DataConfig
 from lie_ssl.frames.index import InstanceRows
 from lie_ssl.frames.poses import instance_poses
 from lie_ssl.frames.splits import assign
-from lie_ssl.objects.procedural import Procedural
-from lie_ssl.objects.sources import Dropped, Entry, Source
+from lie_ssl.objects.sources.base import CatalogueEntry, Dropped, Source
 from lie_ssl.storage.paths import check_name
 
 MOST_SHARDS = 256  # open files stay well below the usual limit of 1,024 in a process
@@ -25,7 +24,7 @@ class Plan:
     """`rows[i]` are the frames of `entries[i]`; both in the order of the index."""
 
     source: Source
-    entries: list[Entry]
+    entries: list[CatalogueEntry]
     rows: list[InstanceRows]
     dropped: list[Dropped]
     notes: list[str]
@@ -42,26 +41,11 @@ class Plan:
         return shards
 
 
-def make_source(config: DataConfig) -> Source:
-    """The source that a config names."""
-    if config.source == "procedural":
-        return Procedural(config.instances, config.seed)
-    if config.source == "folder":
-        from lie_ssl.objects.layouts import MeshFolder
-
-        if not config.path:
-            raise UserError("source folder needs --path, the folder with the meshes")
-        return MeshFolder(config.path, config.layout, up=config.up)
-    from lie_ssl.objects.sweethome3d import SweetHome3D
-
-    return SweetHome3D(config.path)
-
-
 def make_plan(config: DataConfig, *, strict: bool = False) -> Plan:
     """Lists the source and lays out the data set."""
-    source = make_source(config)
+    source = config.make_source()
     catalogue = source.catalogue(strict=strict, classes=config.classes)
-    entries: list[Entry] = []
+    entries: list[CatalogueEntry] = []
     for name in sorted({e.class_name for e in catalogue.entries}):
         own = sorted((e for e in catalogue.entries if e.class_name == name), key=lambda e: e.instance)
         entries += own[: config.instances]
@@ -70,10 +54,10 @@ def make_plan(config: DataConfig, *, strict: bool = False) -> Plan:
         check_name(entry.instance, "the instance", f"of the source {source.name}")
     if not entries:
         raise UserError(f"the source {source.name} has no object that can be drawn")
-    return Plan(source, entries, _laid_out(config, entries), catalogue.dropped, catalogue.notes)
+    return Plan(source, entries, _lay_out(config, entries), catalogue.dropped, catalogue.notes)
 
 
-def _laid_out(config: DataConfig, entries: list[Entry]) -> list[InstanceRows]:
+def _lay_out(config: DataConfig, entries: list[CatalogueEntry]) -> list[InstanceRows]:
     names: dict[str, list[str]] = {}
     for entry in entries:
         names.setdefault(entry.class_name, []).append(entry.instance)

@@ -1,31 +1,43 @@
 """The poses of a data set: which rotations, under which names, and which of them look the same.
 
-Every instance of a data set is shown in the same 2d and 3d poses; free rotations and further factors are drawn for each
-frame from a seed of its own, so that a frame never depends on which process draws it.
+Every instance of a data set is shown in the same 2d and 3d poses; free rotations and factors of variation are drawn for
+each frame from a seed of its own, so that a frame never depends on which process draws it.
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lie_ssl.frames.config import DataConfig, FrameKind, PoseKind
+from lie_ssl.frames.columns import FrameKind, PoseKind
+from lie_ssl.frames.config import DataConfig
+from lie_ssl.frames.factors.base import Factor
 from lie_ssl.render.view import View, turn
 
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """One frame: its kind and angle (degrees; geodesic for so3; one unit of time is a radian), the view, and the
-    earlier frame it equals."""
+    """One frame: its kind and angle (degrees; geodesic for so3; one unit of time is a radian), the rotation (3, 3) in
+    camera axes, the values of the factors that are not neutral in it, and the earlier frame it equals."""
 
     kind: FrameKind
     angle: float
-    view: View
+    rotation: NDArray[np.float64]
+    values: Mapping[str, float] = field(default_factory=dict)
     duplicate_of: int = -1  # position in the same instance's list, -1 for none
+
+    def view(self, factors: Sequence[Factor]) -> View:
+        """What the renderer is to show, with the values of the given factors."""
+        view = View(self.rotation)
+        for factor in factors:
+            if factor.name in self.values:
+                view = factor.apply_view(view, self.values[factor.name])
+        return view
 
 
 def rotation(kind: PoseKind, angle: float) -> NDArray[np.float64]:
@@ -54,9 +66,9 @@ def _drawn_poses(config: DataConfig, random: np.random.Generator) -> list[Pose]:
         for angle, matrix in _rotations(config, kind, random):
             for repeat in range(config.repeats):
                 typical = not poses or (kind != "so3" and angle == 0 and repeat == 0)
-                view = View(matrix) if typical else View(matrix, **_factors(config, random))
-                earlier = seen.setdefault(_looks(view), len(poses))
-                poses.append(Pose(kind, angle, view, -1 if earlier == len(poses) else earlier))
+                values = {} if typical else _drawn_values(config, random)
+                earlier = seen.setdefault(_look(matrix, values), len(poses))
+                poses.append(Pose(kind, angle, matrix, values, -1 if earlier == len(poses) else earlier))
     return poses
 
 
@@ -88,15 +100,15 @@ def _uniform(random: np.random.Generator) -> NDArray[np.float64]:
     )
 
 
-def _factors(config: DataConfig, random: np.random.Generator) -> dict[str, float]:
-    return {name: float(random.uniform(*getattr(config, name))) for name in config.varied}
+def _drawn_values(config: DataConfig, random: np.random.Generator) -> dict[str, float]:
+    return {name: float(random.uniform(*config.ranges[name])) for name in config.varied}
 
 
-def _looks(view: View) -> tuple[float, ...]:
-    """A key that two views share when they give the same picture."""
+def _look(matrix: NDArray[np.float64], values: Mapping[str, float]) -> tuple[float, ...]:
+    """A key that two frames share when they give the same picture."""
     # Adding zero turns -0.0 into 0.0, which would otherwise be another key.
-    rotation = tuple(float(x) for x in np.round(view.rotation, 7).reshape(-1) + 0.0)
-    return (*rotation, view.elevation, view.light, view.hue, view.scale)
+    rotation = tuple(float(x) for x in np.round(matrix, 7).reshape(-1) + 0.0)
+    return (*rotation, *values.values())
 
 
 def _random(seed: int, class_name: str, instance: str) -> np.random.Generator:

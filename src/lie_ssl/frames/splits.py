@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
 
@@ -62,3 +64,29 @@ def assign_objects(names: Sequence[str], seed: int = 0) -> dict[str, int]:
 def n_diverse(proportion: float, n_training: int) -> int:
     """How many training instances of a class are seen in all poses: at least one, so that no class goes without."""
     return min(n_training, max(1, round_half_up(proportion * n_training)))
+
+
+def training_counts(index: pd.DataFrame) -> dict[str, int]:
+    """Class -> its training instances; classes without any are not in it."""
+    counts = index[index["split"] == "train"].groupby("class")["instance"].nunique()
+    return {str(name): int(n) for name, n in counts.items()}
+
+
+def is_diverse(frames: pd.DataFrame, proportion: float, training: Mapping[str, int]) -> NDArray[np.bool_]:
+    """Which frames show an instance that is seen in all poses: one of the first `proportion` of the training instances
+    of its class, by rank. Pretraining and the protocol both ask here.
+
+    Args:
+        frames: Rows of an index.
+        proportion: Above 0 and at most 1.
+        training: The training instances of every class, as :func:`training_counts` finds them in the whole index.
+
+    Returns:
+        (frames,) booleans; False for instances of the other splits.
+    """
+    if not 0 < proportion <= 1:
+        raise UserError(f"a proportion of diverse instances is {proportion}, but it must lie above 0 and at most at 1")
+    codes, names = pd.factorize(frames["class"])
+    limits = np.array([n_diverse(proportion, training.get(name, 0)) for name in names], np.int64)
+    known: NDArray[np.bool_] = (frames["split"] == "train").to_numpy(bool)
+    return known & (frames["diverse_rank"].to_numpy() < limits[codes])

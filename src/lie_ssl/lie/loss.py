@@ -6,7 +6,8 @@ Shape letters: B batch, N single-pose negatives, D generators, F factors, M embe
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -34,6 +35,42 @@ class LieTerms(NamedTuple):
     z_moved: Tensor  # (B, M)
 
 
+@dataclass(frozen=True)
+class LossConfig:
+    """Weights and settings of :class:`LieLoss`."""
+
+    lie: float = 1.0
+    """Weight of the InfoNCE between the moved embedding and the true one."""
+    euclidean: float = 1.0
+    """Weight of the squared distance between them."""
+    coordinates: float = 1.0
+    """Weight of s(delta) |t|^2."""
+    invariant: float = 0.0
+    """Weight of the InfoNCE between the two frames on the part that the group leaves alone."""
+    temperature: float = 1.0
+    """Of the contrastive terms; 1 is the formula as it stands in the paper."""
+    invariant_temperature: float | None = None
+    """Of the InfoNCE on the fixed part; None takes the other one."""
+    batch_norm: bool = True
+    """Batch-norm in the projection heads of these terms."""
+    own_negative: bool = True
+    """Whether z is a negative of its own z^g."""
+    relative: bool = False
+    """Measure the squared distance against the lengths of the two vectors, seen from the centre of the operator, on the
+    dimensions that a move concerns: |y - x|^2 / (2 |x| |y|), 1 for strangers, 0 for equals. It then cannot be made
+    small by shrinking embeddings. On standardised dimensions it is |y - x|^2 / 2 over their number."""
+    detach_fixed: bool = False
+    """Keep the gradients of the Lie terms out of the fixed part."""
+
+    def __post_init__(self) -> None:
+        for name in ("lie", "euclidean", "coordinates", "invariant"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name} is {getattr(self, name)}, but weights are finite and 0 or more")
+        for name in ("temperature", "invariant_temperature"):
+            if (value := getattr(self, name)) is not None and not 0 < value < math.inf:
+                raise ValueError(f"{name} is {value}, but temperatures are finite and above 0")
+
+
 class LieLoss(nn.Module):
     """L = lambda_lie L_lie + lambda_euc |z^g - moved|^2 + lambda_t s(delta) |t|^2 (+ lambda_inv L_inv).
 
@@ -43,51 +80,26 @@ class LieLoss(nn.Module):
 
     Args:
         operator: the Lie operator; its inference network gives t.
-        lie, euclidean, coordinates, invariant: the weights.
-        temperature: of both contrastive terms; 1 is the formula as it stands in the paper.
-        invariant_temperature: of L_inv, if it should have its own.
-        batch_norm: in the projection heads.
-        own_negative: whether z is a negative of its own z^g.
-        detach_fixed: keep the gradients of the Lie terms out of the fixed part.
-        relative: measure the Euclidean term against the lengths of the two vectors, seen from the centre of the
-            operator, on the dimensions that a move concerns: |y - x|^2 / (2 |x| |y|), 1 for strangers, 0 for equals.
-            Then it cannot be made small by shrinking embeddings, nor by letting a few of them stand for all. On
-            standardised dimensions, whose lengths are equal on average, it is |y - x|^2 / 2 over their number.
+        config: the weights and settings; see :class:`LossConfig`.
+        settings: single ones of them, by name: `LieLoss(operator, temperature=0.2)`.
 
     A centred operator acts about the mean (and spread) of the batch in training, and about the kept one in eval mode.
     In a distributed run negatives are gathered from all processes, and the heads see the joined batch. The processes
     may hold different numbers of pairs, but all must call it, and either all or none with `negatives`.
     """
 
-    def __init__(
-        self,
-        operator: LieOperator,
-        *,
-        lie: float = 1.0,
-        euclidean: float = 1.0,
-        coordinates: float = 1.0,
-        invariant: float = 0.0,
-        temperature: float = 1.0,
-        invariant_temperature: float | None = None,
-        batch_norm: bool = True,
-        own_negative: bool = True,
-        detach_fixed: bool = False,
-        relative: bool = False,
-    ) -> None:
+    Config: ClassVar[type[LossConfig]] = LossConfig
+
+    def __init__(self, operator: LieOperator, config: LossConfig | None = None, **settings: Any) -> None:
         super().__init__()
-        weights = {"lie": lie, "euclidean": euclidean, "coordinates": coordinates, "invariant": invariant}
-        for name, value in weights.items():
-            if not 0 <= value < math.inf:
-                raise ValueError(f"the weight {name} is {value}, but weights are finite and 0 or more")
-        if not all(0 < value < math.inf for value in (temperature, invariant_temperature or temperature)):
-            raise ValueError("temperatures must be finite and above 0")
-        if invariant > 0 and operator.fixed == 0:
+        config = replace(config or LossConfig(), **settings)
+        if config.invariant > 0 and operator.fixed == 0:
             raise ValueError("the invariant term needs a fixed part: LieOperator(fixed=...)")
-        self.operator, self.weights = operator, weights
-        self.temperature, self.invariant_temperature = temperature, invariant_temperature or temperature
-        self.own_negative, self.detach_fixed, self.relative = own_negative, detach_fixed, relative
-        self.head = ProjectionHead(operator.dim, batch_norm=batch_norm)
-        self.invariant_head = ProjectionHead(operator.fixed, batch_norm=batch_norm) if invariant > 0 else None
+        self.operator, self.config = operator, config
+        self.head = ProjectionHead(operator.dim, batch_norm=config.batch_norm)
+        self.invariant_head: ProjectionHead | None = None
+        if config.invariant > 0:
+            self.invariant_head = ProjectionHead(operator.fixed, batch_norm=config.batch_norm)
 
     def forward(self, z: Tensor, z_next: Tensor, delta: Tensor, *, negatives: Tensor | None = None) -> LieTerms:
         """(B, M), (B, M), (B,) or (B, F); negatives (N, M): the z of instances seen in one pose only."""
@@ -112,14 +124,12 @@ class LieLoss(nn.Module):
         euclidean = joined.mean(self._euclidean(moved, target, active, affine))
         coordinates = joined.mean(self._coordinates(t, delta))
         invariant = joined.mean(self._invariant((z, z_next), negatives, joined, single))
-        w = self.weights
-        total = (
-            w["lie"] * lie + w["euclidean"] * euclidean + w["coordinates"] * coordinates + w["invariant"] * invariant
-        )
+        w = self.config
+        total = w.lie * lie + w.euclidean * euclidean + w.coordinates * coordinates + w.invariant * invariant
         return LieTerms(total, lie, euclidean, coordinates, invariant, t, moved)
 
     def _for_lie(self, x: Tensor | None) -> Tensor | None:
-        if x is None or not self.detach_fixed:
+        if x is None or not self.config.detach_fixed:
             return x
         fixed = self.operator.fixed
         return torch.cat([x[:, :fixed].detach(), x[:, fixed:]], dim=1)
@@ -130,7 +140,8 @@ class LieLoss(nn.Module):
         first, second, moved, *others = project(self.head, groups, negatives, joined, single)
         return lie_info_nce(
             first, second, moved, *others,
-            start=joined.start, size=joined.rows, temperature=self.temperature, own_negative=self.own_negative,
+            start=joined.start, size=joined.rows, temperature=self.config.temperature,
+            own_negative=self.config.own_negative,
         )  # fmt: skip
 
     def _affine(
@@ -147,7 +158,7 @@ class LieLoss(nn.Module):
         self, moved: Tensor, target: Tensor, active: Tensor, affine: tuple[Tensor, Tensor] | None
     ) -> Tensor:  # fmt: skip
         """(B,)"""
-        if not self.relative:
+        if not self.config.relative:
             return (target - moved).square().sum(dim=1)
         operator = self.operator
         if affine is None and operator.centred:
@@ -175,7 +186,8 @@ class LieLoss(nn.Module):
         u = self.operator.fixed
         others = None if negatives is None else negatives[:, :u]
         parts = project(self.invariant_head, tuple(x[:, :u] for x in groups), others, joined, single)
-        return frames_info_nce(*parts, start=joined.start, size=joined.rows, temperature=self.invariant_temperature)
+        temperature = self.config.invariant_temperature or self.config.temperature
+        return frames_info_nce(*parts, start=joined.start, size=joined.rows, temperature=temperature)
 
 
 def relative_error(x: Tensor, y: Tensor) -> Tensor:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, get_args
 
 import torch
 from torch import Tensor, nn
 
 from lie_ssl.contrast.checks import check_device, check_embedding, check_float, check_real, check_weights
-from lie_ssl.lie.algebras import make_algebra
-from lie_ssl.lie.algebras.commuting import Commuting
+from lie_ssl.lie.algebras import Algebra, make_algebra
+from lie_ssl.lie.config import Action, OperatorConfig
 from lie_ssl.lie.coordinates import Coordinates, Sees
 from lie_ssl.lie.mlp_action import MlpAction
 
-AlgebraName = Literal["general", "skew", "commuting", "low_rank", "block"]
-Action = Literal["exp", "identity", "mlp"]
 SMALL = 1e-6  # keeps dimensions that never vary from being divided by nothing
 
 
@@ -27,7 +25,7 @@ class LieOperator(nn.Module):
         dim: size of the embeddings, M.
         n_generators: size of the algebra, D; a sequence gives each of F factors of variation (pose, hue, scale ...) its
             own set.
-        algebra: "general" (the paper's), "skew", "commuting", "low_rank" or "block".
+        algebra: "general" (the paper's), "skew", "commuting", "low_rank", "block", or one that you have registered.
         fixed: how many leading dimensions the group leaves alone: an invariant subspace by construction.
         sees: what the inference network sees: "pair" (z, z^g, delta), "source" (z, delta) or "delta"; "linear" has no
             network, t = delta. One for all factors, or one for each.
@@ -53,6 +51,7 @@ class LieOperator(nn.Module):
         torch.Size([8, 64])
     """
 
+    Config: ClassVar[type[OperatorConfig]] = OperatorConfig
     centre: Tensor
     spread: Tensor
     centre_updates: Tensor
@@ -62,7 +61,7 @@ class LieOperator(nn.Module):
         dim: int,
         n_generators: int | Sequence[int] = 4,
         *,
-        algebra: AlgebraName = "general",
+        algebra: str = "general",
         fixed: int = 0,
         sees: Sees | Sequence[Sees] = "pair",
         hidden: int | None = None,
@@ -204,8 +203,9 @@ class LieOperator(nn.Module):
         mover = (self.algebras if self.action == "exp" else self.mlps)[0]
         weight = next(mover.parameters())
         check_device("z", z, weight, "the operator")
-        # The other algebras convert what they are given; the commuting one does so with half precision only.
-        if isinstance(mover, MlpAction) or (isinstance(mover, Commuting) and torch.float64 in (z.dtype, weight.dtype)):
+        # Algebras that do not convert what they are given do so with half precision only.
+        strict = isinstance(mover, Algebra) and not mover.converts and torch.float64 in (z.dtype, weight.dtype)
+        if isinstance(mover, MlpAction) or strict:
             check_weights(weight, {"z": z}, "the operator")
 
     def affine_of(self, z: Tensor, z_next: Tensor, active: Tensor) -> tuple[Tensor, Tensor]:

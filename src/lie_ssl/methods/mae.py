@@ -17,6 +17,7 @@ from lie_ssl.methods.augment import AugmentConfig, augment, none
 from lie_ssl.methods.draws import Draws
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.method import Method, MethodConfig, SSLOutput
+from lie_ssl.methods.registry import method
 from lie_ssl.serialization import check_numbers
 
 
@@ -53,6 +54,7 @@ class MAEConfig(MethodConfig):
             )
 
 
+@method("mae", title="MAE", order=10)
 class MAE(Method):
     """Reconstruction of hidden patches. z is the mean of the visible patches' tokens."""
 

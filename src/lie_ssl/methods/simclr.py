@@ -21,6 +21,7 @@ from lie_ssl.methods.augment import AugmentConfig, simclr
 from lie_ssl.methods.draws import Draws
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.method import Method, MethodConfig, SSLOutput
+from lie_ssl.methods.registry import method
 from lie_ssl.methods.views import two_views
 from lie_ssl.serialization import check_numbers
 
@@ -33,8 +34,8 @@ class SimCLRConfig(MethodConfig):
     """Name of the method."""
     projection: int = 128
     """Size of the space in which views are compared."""
-    hidden: int = 0
-    """Width of the projection head; 0 takes that of the embedding."""
+    hidden: int | None = None
+    """Width of the projection head; None takes that of the embedding."""
     temperature: float = 0.1
     """Of the contrast."""
     augment: AugmentConfig = field(default_factory=simclr)
@@ -42,12 +43,13 @@ class SimCLRConfig(MethodConfig):
 
     def __post_init__(self) -> None:
         check_numbers(self, "method")
-        if self.projection < 1 or self.hidden < 0:
+        if self.projection < 1 or (self.hidden is not None and self.hidden < 1):
             raise UserError(f"projection is {self.projection} and hidden {self.hidden}, but widths are above 0")
         if not self.temperature > 0:
             raise UserError(f"temperature is {self.temperature}, but it must be above 0")
 
 
+@method("simclr", title="SimCLR", order=30)
 class SimCLR(Method):
     """z is the embedding of the first view, before the projection head."""
 
@@ -56,7 +58,7 @@ class SimCLR(Method):
     def __init__(self, encoder: Encoder, config: SimCLRConfig) -> None:
         super().__init__(encoder)
         self.config = config
-        self.projector = ProjectionHead(encoder.dim, config.hidden or None, config.projection)
+        self.projector = ProjectionHead(encoder.dim, config.hidden, config.projection)
 
     def parts(self) -> dict[str, nn.Module]:
         return {"projector": self.projector.layers}

@@ -19,6 +19,7 @@ from lie_ssl.methods.augment import AugmentConfig, vicreg
 from lie_ssl.methods.draws import Draws
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.method import Method, MethodConfig, SSLOutput
+from lie_ssl.methods.registry import method
 from lie_ssl.methods.views import two_views
 from lie_ssl.serialization import check_numbers
 
@@ -49,6 +50,7 @@ class VICRegConfig(MethodConfig):
                 raise UserError(f"{name} is {getattr(self, name)}, but weights are 0 or more")
 
 
+@method("vicreg", title="VICReg", order=20)
 class VICReg(Method):
     """z is the embedding of the first view, before the expander."""
 

@@ -8,24 +8,28 @@ from functools import partial
 from lie_ssl.errors import UserError
 from lie_ssl.objects.duplicates import drop_duplicates
 from lie_ssl.objects.mesh import Mesh
-from lie_ssl.objects.remarks import listen, summed_up
-from lie_ssl.objects.sources import Catalogue, Dropped, Entry
+from lie_ssl.objects.remarks import catch_mesh_warnings, summarise
+from lie_ssl.objects.sources import Catalogue, CatalogueEntry, Dropped
 
 
 def checked_catalogue(
-    entries: Sequence[Entry], mesh: Callable[[Entry], Mesh], dropped: Sequence[Dropped], *, strict: bool
+    entries: Sequence[CatalogueEntry],
+    mesh: Callable[[CatalogueEntry], Mesh],
+    dropped: Sequence[Dropped],
+    *,
+    strict: bool,
 ) -> Catalogue:
     """The entries whose meshes can be loaded and occur once; the rest joins what was `dropped` before.
 
     What loading warns of becomes notes.
     """
-    good: list[Entry] = []
+    good: list[CatalogueEntry] = []
     hashes: list[str] = []
     broken: list[Dropped] = []
-    remarks: dict[Entry, list[str]] = {}
+    remarks: dict[CatalogueEntry, list[str]] = {}
     for entry in entries:
         try:
-            loaded, remarks[entry] = listen(partial(mesh, entry))
+            loaded, remarks[entry] = catch_mesh_warnings(partial(mesh, entry))
             hashes.append(loaded.geometry_hash())
         except UserError as error:
             if strict:
@@ -35,5 +39,5 @@ def checked_catalogue(
             good.append(entry)
     kept, copies = drop_duplicates(good, hashes)
     kept.sort(key=lambda e: (e.class_name, e.instance))
-    notes = summed_up((entry.key, reason) for entry in kept for reason in remarks[entry])
+    notes = summarise((entry.key, reason) for entry in kept for reason in remarks[entry])
     return Catalogue(kept, [*dropped, *broken, *copies], notes)

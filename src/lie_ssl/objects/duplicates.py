@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from lie_ssl.objects.sources import Dropped, Entry
+from lie_ssl.objects.sources import CatalogueEntry, Dropped
 
 
-def drop_duplicates(entries: Sequence[Entry], hashes: Sequence[str]) -> tuple[list[Entry], list[Dropped]]:
+def drop_duplicates(
+    entries: Sequence[CatalogueEntry], hashes: Sequence[str]
+) -> tuple[list[CatalogueEntry], list[Dropped]]:
     """Entries without copies, in the same order, and what was left out.
 
     Of equal geometry within one class the first entry stays; where the copies have different classes none does, because
@@ -31,5 +33,5 @@ def drop_duplicates(entries: Sequence[Entry], hashes: Sequence[str]) -> tuple[li
     return kept, [Dropped(entries[i].key or _label(entries[i]), reason) for i, reason in sorted(why.items())]
 
 
-def _label(entry: Entry) -> str:
+def _label(entry: CatalogueEntry) -> str:
     return f"{entry.class_name}/{entry.instance}"

@@ -11,19 +11,9 @@ from lie_ssl.errors import UserError
 from lie_ssl.objects.mesh import Mesh
 from lie_ssl.objects.obj import read_obj
 from lie_ssl.objects.off import read_off
-from lie_ssl.objects.scenes import read_scene
-
-_READERS: dict[str, Callable[[Path], Mesh]] = {
-    ".obj": read_obj,
-    ".glb": read_scene,
-    ".gltf": read_scene,
-    ".ply": read_scene,
-    ".off": read_off,
-    ".stl": read_scene,
-}
 
 # In the order of preference where one object comes in several formats: those with a look of their own first.
-EXTENSIONS = tuple(_READERS)
+EXTENSIONS = (".obj", ".glb", ".gltf", ".ply", ".off", ".stl")
 
 
 def load_mesh(path: Path | str) -> Mesh:
@@ -32,20 +22,30 @@ def load_mesh(path: Path | str) -> Mesh:
     Whatever is wrong with the file is a `UserError` that names it; a texture that cannot be read is only a warning.
     """
     path = Path(path)
-    reader = _READERS.get(path.suffix.lower())
-    if reader is None:
-        known = ", ".join(extension[1:] for extension in EXTENSIONS)
+    extension = path.suffix.lower()
+    if extension not in EXTENSIONS:
+        known = ", ".join(each[1:] for each in EXTENSIONS)
         raise UserError(f"{path} is not a mesh file that can be read: convert it to one of {known}.")
     if not path.is_file():
         raise UserError(f"There is no file {path}: check the path.")
+    reader = _reader(extension)
     try:
         with np.errstate(all="ignore"):
             return reader(path)
     except UserError as error:
         raise UserError(f"{path} cannot be used, {error}: export it again or take it out of the folder.") from None
     except Exception as error:  # Parsers throw whatever they like at garbage; the user needs the name of the file.
-        kind = path.suffix[1:].lower()
         raise UserError(
-            f"{path} cannot be read as a {kind} file ({type(error).__name__}): "
+            f"{path} cannot be read as a {extension[1:]} file ({type(error).__name__}): "
             "export it again or take it out of the folder."
         ) from error
+
+
+def _reader(extension: str) -> Callable[[Path], Mesh]:
+    if extension == ".obj":
+        return read_obj
+    if extension == ".off":
+        return read_off
+    from lie_ssl.objects.scenes import read_scene  # here, because trimesh takes its time to load
+
+    return read_scene

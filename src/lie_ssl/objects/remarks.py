@@ -17,7 +17,7 @@ class MeshWarning(UserWarning):
         self.reason = reason or sentence
 
 
-def listen(load: Callable[[], T]) -> tuple[T, list[str]]:
+def catch_mesh_warnings(load: Callable[[], T]) -> tuple[T, list[str]]:
     """What `load` returns, and the reasons of its :class:`MeshWarning`, each once. No warning is shown."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -26,10 +26,10 @@ def listen(load: Callable[[], T]) -> tuple[T, list[str]]:
     return result, list(dict.fromkeys(reasons))
 
 
-def summed_up(remarks: Iterable[tuple[str, str]]) -> list[str]:
+def summarise(remarks: Iterable[tuple[str, str]]) -> list[str]:
     """Pairs (mesh, reason) -> one sentence a reason, with a count and an example.
 
-    >>> summed_up([("mug/a.obj", "a texture is missing"), ("mug/b.obj", "a texture is missing")])
+    >>> summarise([("mug/a.obj", "a texture is missing"), ("mug/b.obj", "a texture is missing")])
     ['a texture is missing: 2 meshes (first: mug/a.obj)']
     """
     groups: dict[str, list[str]] = {}

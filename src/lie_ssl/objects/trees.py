@@ -25,6 +25,7 @@ class Model:
 
 
 COLLISION = "is a collision mesh"
+UNLABELLED = "object"  # the class of scanned objects without a category
 
 Scan = Callable[[Path], tuple[list[Model], list[Dropped]]]
 
@@ -92,7 +93,7 @@ def scan_gso(root: Path) -> tuple[list[Model], list[Dropped]]:
     for folder in _folders(root):
         path = next((p for p in (folder / "meshes" / "model.obj", folder / "model.obj") if is_scanned(root, p)), None)
         if path:
-            models.append(Model(_category(folder) or table.get(folder.name, "object"), folder.name, path))
+            models.append(Model(_category(folder) or table.get(folder.name, UNLABELLED), folder.name, path))
             dropped += _without_collisions(_meshes(path.parent.iterdir()), root)[1]
         else:
             why = "the object has neither meshes/model.obj nor model.obj with texture.png beside it"

@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,21 +17,22 @@ import pandas as pd
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
-from lie_ssl.protocol.results import EQUIVARIANCE_KEYS
-from lie_ssl.protocol.unit import Pace, train_and_evaluate, unit_digest
+from lie_ssl.protocol.results import read_results
+from lie_ssl.protocol.schema import ABLATED, ABLATION, ABLATION_EQUIVARIANCE, read_table
+from lie_ssl.protocol.unit import EVALUATION, Pace, run_unit_file, unit_digests, unit_job
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.locks import folder_lock
-from lie_ssl.storage.tables import read_table, write_table
+from lie_ssl.storage.tables import sorted_places, write_table
+from lie_ssl.training.capacity import jobs_at_once
 from lie_ssl.training.config import PretrainConfig
-from lie_ssl.training.progress import ProgressReporter
+from lie_ssl.training.jobs import Job, run_jobs
+from lie_ssl.training.progress import JobsReporter, ProgressReporter
 
 Change = Callable[[PretrainConfig], PretrainConfig]
 
 FULL = "full"
 TABLE, OPERATOR, SOURCES = "ablation.csv", "ablation_equivariance.csv", "ablation.json"
-CELL = ["method", "phase", "diverse", "poses", "setting", "seed"]
-COLUMNS = ["method", "ablation", *CELL[1:], "top1", "drop"]
-OPERATOR_KEYS = [k if k != "arm" else "ablation" for k in EQUIVARIANCE_KEYS]
+CELL = [key for key in ABLATION.keys if key != ABLATED.name]
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Variant:
 
     name: str
     config: PretrainConfig
-    digest: str  # of the run and its evaluation
+    digests: tuple[str, str]  # of the run and its evaluation, today's and that of 0.1
 
     @property
     def key(self) -> str:
@@ -48,46 +50,53 @@ class Variant:
 
 def ablate(
     full: PretrainConfig, changes: Mapping[str, Change], seeds: Sequence[int], evaluation: EvaluateConfig,
-    out: Path, reporter: ProgressReporter,
+    out: Path, reporter: JobsReporter, jobs: int | None = 1,
 ) -> pd.DataFrame:  # fmt: skip
     """Trains and evaluates the full model and every variant with every seed; gives the table that is written.
 
-    What is done is skipped. A variant that cannot be made or trained is named with its reason, and the rest go on.
+    `jobs` of them run at a time; None is for as many as there are cores and as fit into memory. What is done is
+    skipped. A variant that cannot be made or trained is named with its reason, and the rest go on.
     """
     if evaluation.options != (1,):
         raise UserError(f"an ablation is evaluated with Option 1 only, but options are {evaluation.options}")
     variants = list(_variants(full, changes, seeds, evaluation, reporter))
     out.mkdir(parents=True, exist_ok=True)
     with folder_lock(out):
-        return _ablate(variants, evaluation, out, reporter)
+        return _ablate(variants, evaluation, out, reporter, jobs)
 
 
 def _ablate(
-    variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, reporter: ProgressReporter
+    variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, reporter: JobsReporter, jobs: int | None
 ) -> pd.DataFrame:
     sources = _sources(out, variants)
     accuracy, operator = ([read_table(out / name)] if sources else [] for name in (TABLE, OPERATOR))
     todo = [v for v in variants if v.key not in sources]
     if len(todo) < len(variants):
         reporter.say(f"{len(variants) - len(todo)} of {len(variants)} are done already")
-    pace = Pace(len(todo))
-    for variant in todo:
-        try:
-            results = _results(variant, variants, evaluation, out, reporter)
-        except (UserError, ValueError) as error:
-            if variant.name == FULL:
-                raise UserError(f"the full model cannot run, so that nothing can be compared: {error}") from error
-            reporter.say(f"{variant.key} cannot run: {error}; {pace.step()}")
-            continue
-        rows = results.accuracy.assign(ablation=variant.name, drop=0.0)[COLUMNS]
-        accuracy = [with_drops(pd.concat([*accuracy, rows], ignore_index=True))]
-        operator = [_operators([*operator, results.equivariance.assign(ablation=variant.name)])]
-        write_table(out / TABLE, accuracy[0])
-        write_table(out / OPERATOR, operator[0])
-        sources[variant.key] = variant.digest
-        write_whole(out / SOURCES, [json.dumps(sources, indent=1).encode()])
-        reporter.say(f"{variant.key} is done: {pace.step()}")
+    pace, order = Pace(len(todo)), [v.key for v in variants]
+    with closing(_results(todo, variants, evaluation, out, reporter, jobs)) as ended:
+        for variant, results in ended:
+            if isinstance(results, str):
+                if variant.name == FULL:
+                    raise UserError(f"the full model cannot run, so that nothing can be compared: {results}")
+                reporter.say(f"{variant.key} cannot run: {results}; {pace.step()}")
+                continue
+            rows = results.accuracy.assign(ablation=variant.name, drop=0.0)[ABLATION.names]
+            accuracy = [_ordered(with_drops(pd.concat([*accuracy, rows], ignore_index=True)), order)]
+            rows = results.equivariance.assign(ablation=variant.name)
+            operator = [_ordered(_operators([*operator, rows]), order)]
+            write_table(out / TABLE, accuracy[0])
+            write_table(out / OPERATOR, operator[0])
+            sources[variant.key] = variant.digests[0]
+            write_whole(out / SOURCES, [json.dumps(sources, indent=1).encode()])
+            reporter.say(f"{variant.key} is done: {pace.step()}")
     return accuracy[0]
+
+
+def _ordered(table: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
+    """Rows in the order of the variants' keys, whichever ended first."""
+    keys = [f"{name}/{seed}" for name, seed in zip(table["ablation"], table["seed"], strict=True)]
+    return table.iloc[sorted_places(keys, order)]
 
 
 def with_drops(table: pd.DataFrame) -> pd.DataFrame:
@@ -95,14 +104,14 @@ def with_drops(table: pd.DataFrame) -> pd.DataFrame:
     table = table.drop_duplicates(["ablation", *CELL], keep="last")
     full = table[table["ablation"] == FULL].set_index(CELL)["top1"]
     cells = pd.MultiIndex.from_frame(table[CELL])
-    return table.assign(drop=full.reindex(cells).to_numpy() - table["top1"].to_numpy())[COLUMNS]
+    return table.assign(drop=full.reindex(cells).to_numpy() - table["top1"].to_numpy())[ABLATION.names]
 
 
 def _operators(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """What the operators do, variant by variant; the last row of the same measurement counts."""
     table = pd.concat(tables, ignore_index=True).drop(columns="arm", errors="ignore")
-    table = table.drop_duplicates(OPERATOR_KEYS, keep="last")
-    return table[[*OPERATOR_KEYS, *(c for c in table.columns if c not in OPERATOR_KEYS)]]
+    table = table.drop_duplicates(ABLATION_EQUIVARIANCE.keys, keep="last")
+    return table[[*ABLATION_EQUIVARIANCE.keys, *(c for c in table.columns if c not in ABLATION_EQUIVARIANCE.keys)]]
 
 
 def _variants(
@@ -114,13 +123,13 @@ def _variants(
     made: dict[str, PretrainConfig] = {FULL: full}
     for name, change in changes.items():
         try:
-            made[name] = change(replace(full, arm=f"{full.arm}_{name}"))
+            made[name] = change(replace(full, variant=name))
         except UserError as error:
             reporter.say(f"{name} cannot run: {error}")
     for seed in seeds:
         for name, config in made.items():
             seeded = replace(config, seed=seed)
-            yield Variant(name, seeded, unit_digest(seeded, evaluation, data))
+            yield Variant(name, seeded, unit_digests(seeded, evaluation, data))
 
 
 def _sources(out: Path, variants: Sequence[Variant]) -> dict[str, str]:
@@ -136,18 +145,37 @@ def _sources(out: Path, variants: Sequence[Variant]) -> dict[str, str]:
     except ValueError as error:
         raise UserError(f"{path} is damaged; remove it, and what is trained already is only read again") from error
     for variant in variants:
-        if sources.get(variant.key, variant.digest) != variant.digest:
+        if sources.get(variant.key, variant.digests[0]) not in variant.digests:
             raise UserError(f"{out} holds another ablation ({variant.key} had other settings); choose another --out")
     return sources
 
 
 def _results(
-    variant: Variant, variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path, reporter: ProgressReporter
-) -> Results:
-    """Those of the full model where the variant changes nothing, as with the algebra that it has already."""
-    full = next(v for v in variants if v.name == FULL and v.config.seed == variant.config.seed)
-    if replace(full.config, arm=variant.config.arm) == variant.config:
-        variant = full
-    run = out / "runs" / f"{variant.name}_{variant.config.seed}"
-    reporter.say(f"training and evaluating {run}")
-    return train_and_evaluate(variant.config, evaluation, run, reporter)
+    todo: Sequence[Variant], variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path,
+    reporter: JobsReporter, jobs: int | None,
+) -> Generator[tuple[Variant, Results | str]]:  # fmt: skip
+    """Variants with their results, or the reason why they have none, as they end.
+
+    Where a variant changes nothing, as with the algebra that the model has already, it has the results of the full
+    model.
+    """
+    runs: dict[str, Variant] = {}
+    sharing: dict[str, list[Variant]] = {}
+    for variant in todo:
+        full = next(v for v in variants if v.name == FULL and v.config.seed == variant.config.seed)
+        trained = full if replace(full.config, variant=variant.config.variant) == variant.config else variant
+        runs[trained.key] = trained
+        sharing.setdefault(trained.key, []).append(variant)
+    folders = {key: out / "runs" / f"{v.name}_{v.config.seed}" for key, v in runs.items()}
+
+    def started() -> Iterator[Job]:
+        for key, trained in runs.items():
+            reporter.say(f"training and evaluating {folders[key]}")
+            yield unit_job(key, trained.config, evaluation, folders[key], out)
+
+    at_once = jobs_at_once(jobs, [trained.config for trained in runs.values()])
+    with closing(run_jobs(started(), run_unit_file, at_once, reporter)) as outcomes:
+        for outcome in outcomes:
+            key = outcome.job.name
+            results: Results | str = outcome.error or read_results(folders[key] / EVALUATION)[0]
+            yield from ((variant, results) for variant in sharing[key])

@@ -20,14 +20,15 @@ from torch import Tensor, nn
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import DataConfig, FrameSet, PairSampler, make_frames
-from lie_ssl.frames.index import ROW, build_index
+from lie_ssl.frames.columns import ROW
+from lie_ssl.frames.index import build_index
 from lie_ssl.frames.loader import endless_loader
 from lie_ssl.frames.plan import make_plan
 from lie_ssl.lie import LieOperator
 from lie_ssl.methods.draws import Draws
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.features import embed_frames, to_float
-from lie_ssl.methods.pair_model import PairModel, trained
+from lie_ssl.objectives.pair_model import PairModel, trained
 from lie_ssl.protocol.evaluate import EvaluateConfig, Say
 from lie_ssl.protocol.finetune import FinetuneConfig, finetune
 from lie_ssl.protocol.grid import Recipe, Unit
@@ -43,7 +44,7 @@ from lie_ssl.training.optimisers import build_optimiser, gradient_norms
 from lie_ssl.training.pretrain import passes_needed
 
 PROBE_STEPS = 20  # one alone would mostly be setting up
-STATES = {"adam": 2, "adamw": 2, "sgd": 1, "lars": 1}  # numbers that an optimiser keeps for a weight
+STATES = {"adamw": 2, "sgd": 1, "lars": 1}  # numbers that an optimiser keeps for a weight
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,7 @@ class Rehearsal:
         self.job, self.frames, self.gpus, self.steps = job, frames, gpus, steps
         self.operator: LieOperator | None = None
         self.coordinates: Tensor | None = None
-        random = replace(job.encoder, weights="", parts=())
+        random = replace(job.encoder, weights=None, parts=())
         self.run = job.pretraining and replace(job.pretraining, encoder=random, start="", data=str(frames.folder))
         if self.run is None:
             self.encoder = create_encoder(random, frames.size, frames.channels)
@@ -266,7 +267,7 @@ class Rehearsal:
             probe.fit((z[::2], labels[::2]), (z[1::2], labels[1::2]), 0, neighbours)
             return nn.ParameterList([probe.weight, probe.bias])
 
-        cost = measure(step, self.steps, STATES["adam"])
+        cost = measure(step, self.steps, STATES["adamw"])
         cost = cost._replace(seconds=cost.seconds / PROBE_STEPS, flops=cost.flops // PROBE_STEPS)
         work = f"{job.classifiers} x {config.steps:,} steps of {config.batch}, {len(config.trials)} rates at once"
         heads = len(config.trials) * job.classes * (self.encoder.dim + 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -22,6 +21,8 @@ from lie_ssl.protocol.probe import MOST_BATCH, Linear, Neighbours, OptimiserName
 from lie_ssl.protocol.settings import TrainingRows
 from lie_ssl.serialization import check_numbers
 from lie_ssl.storage.limits import check_steps
+from lie_ssl.training.optimisers import make_optimiser
+from lie_ssl.training.schedule import capped_cosine
 
 Rows = NDArray[np.int64]
 
@@ -48,7 +49,7 @@ class FinetuneConfig:
     """Frames in a batch, half of them of instances in all poses."""
     rates: tuple[float, ...] = (1e-3, 3e-4)
     """Learning rates that are tried."""
-    optimisers: tuple[OptimiserName, ...] = ("adam",)
+    optimisers: tuple[OptimiserName, ...] = ("adamw",)
     """Optimisers; every one with every rate."""
     weight_decay: float = 0.0
     """Of encoder and classifier."""
@@ -69,7 +70,7 @@ class FinetuneConfig:
         if not self.rates or min(self.rates) <= 0 or self.weight_decay < 0 or not 0 <= self.warmup < 1:
             raise UserError("finetuning needs rates above 0, a decay of 0 or more and a warm-up in [0, 1)")
         if not self.optimisers:
-            raise UserError("finetuning needs an optimiser: adam, sgd or both")
+            raise UserError("finetuning needs an optimiser: adamw, sgd or both")
 
     @property
     def trials(self) -> list[tuple[OptimiserName, float]]:
@@ -124,12 +125,12 @@ def finetune(
     if not groups:
         raise UserError("there is no frame to train the classifier on")
     generator = torch.Generator().manual_seed(derive_seed(seed, "finetune"))
-    optimiser = _optimiser(model, optimiser_name, rate, config)
+    optimiser = make_optimiser(optimiser_name, model.parameters(), rate, weight_decay=config.weight_decay)
     warmup = max(1, round(config.warmup * config.steps))
     for step in range(config.steps):
         torch.manual_seed(derive_seed(seed, "finetune", step))  # for dropout, if the encoder has any
         for group in optimiser.param_groups:
-            group["lr"] = rate * min((step + 1) / warmup, (1 + math.cos(math.pi * step / config.steps)) / 2)
+            group["lr"] = rate * capped_cosine(step, config.steps, warmup)
         chosen = np.concatenate(
             [g[torch.randint(len(g), (config.batch // len(groups),), generator=generator).numpy()] for g in groups]
         )
@@ -144,12 +145,6 @@ def finetune(
         nn.utils.clip_grad_norm_(model.parameters(), 5.0)
         optimiser.step()
     return model.eval()
-
-
-def _optimiser(model: nn.Module, name: OptimiserName, rate: float, config: FinetuneConfig) -> torch.optim.Optimizer:
-    if name == "sgd":
-        return torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9, weight_decay=config.weight_decay)
-    return torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=config.weight_decay)
 
 
 @torch.no_grad()

@@ -12,13 +12,14 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.protocol.evaluate import Results, Say, check_labels
 from lie_ssl.protocol.results import evaluate_encoder, read_card, read_results
+from lie_ssl.protocol.schema import ACCURACY, CURVE, MODELS, TRIALS, read_table
 from lie_ssl.protocol.studies import NamedEncoder
 from lie_ssl.serialization import to_plain
 from lie_ssl.storage.cards import CARD
-from lie_ssl.storage.tables import read_table, write_table
+from lie_ssl.storage.tables import write_table
 
-TABLES = ("accuracy", "curve", "trials")
-MODELS = "models.csv"
+TABLES = (ACCURACY.name, CURVE.name, TRIALS.name)
+LISTED = f"{MODELS.name}.csv"
 
 
 class Gaps(NamedTuple):
@@ -26,7 +27,7 @@ class Gaps(NamedTuple):
 
     accuracy: pd.DataFrame
     curve: pd.DataFrame
-    models: pd.DataFrame  # model, encoder, weights, measured, words
+    models: pd.DataFrame  # as the schema has them
 
 
 def measure_gaps(encoders: Sequence[NamedEncoder], data: Path | str, out: Path | str, say: Say) -> Gaps:
@@ -41,8 +42,8 @@ def measure_gaps(encoders: Sequence[NamedEncoder], data: Path | str, out: Path |
     check_same_data(out, frames)
     parts: dict[str, list[pd.DataFrame]] = {name: [] for name in TABLES}
     asked = [e.name for e in encoders]
-    if (out / MODELS).exists():
-        table = read_table(out / MODELS).fillna("")
+    if (out / LISTED).exists():
+        table = read_table(out / LISTED).fillna("")
         kept = table[~table["model"].isin(asked)].to_dict("records")
         rows += [{str(key): value for key, value in row.items()} for row in kept]
     for name, tables in parts.items():
@@ -67,7 +68,7 @@ def measure_gaps(encoders: Sequence[NamedEncoder], data: Path | str, out: Path |
     if not parts["accuracy"]:
         raise UserError(f"none of the models could be measured; {rows[0]['words']}")
     joined = {name: pd.concat(tables, ignore_index=True) for name, tables in parts.items()}
-    return Gaps(joined["accuracy"], joined["curve"], pd.DataFrame(rows))
+    return Gaps(joined["accuracy"], joined["curve"], MODELS.frame(rows))
 
 
 def check_same_data(out: Path, frames: FrameSet) -> None:
@@ -99,4 +100,4 @@ def _write(out: Path, parts: dict[str, list[pd.DataFrame]], rows: list[dict[str,
     for name, tables in parts.items():
         if tables:
             write_table(out / f"{name}.csv", pd.concat(tables, ignore_index=True))
-    write_table(out / MODELS, pd.DataFrame(rows))
+    write_table(out / LISTED, MODELS.frame(rows))

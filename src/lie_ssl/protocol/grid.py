@@ -6,7 +6,8 @@ several machines with a common folder: each takes the next unit that nobody is a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,18 +16,23 @@ import pandas as pd
 from lie_ssl.errors import UserError
 from lie_ssl.frames import DataConfig
 from lie_ssl.frames.config import to_dict
+from lie_ssl.migration import legacy_evaluation
 from lie_ssl.protocol.evaluate import EvaluateConfig
-from lie_ssl.protocol.unit import EVALUATION, Pace, train_and_evaluate
+from lie_ssl.protocol.results import read_results
+from lie_ssl.protocol.schema import read_table
+from lie_ssl.protocol.unit import EVALUATION, Pace, run_unit_file, unit_job
 from lie_ssl.serialization import suggestion, to_plain
 from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.hashes import digest
 from lie_ssl.storage.locks import patient_lock, try_lock
 from lie_ssl.storage.paths import inside
-from lie_ssl.storage.tables import read_table, write_table
+from lie_ssl.storage.tables import sorted_places, write_table
+from lie_ssl.training.capacity import jobs_at_once
 from lie_ssl.training.config import PretrainConfig
+from lie_ssl.training.jobs import Job, Outcome, run_jobs
 from lie_ssl.training.pretrain import pretrain
-from lie_ssl.training.progress import ProgressReporter
+from lie_ssl.training.progress import JobsReporter, ProgressReporter
 
 ACCURACY = "accuracy"
 FIRST, CARDS = "first", "cards"
@@ -62,9 +68,16 @@ class Recipe:
 
     def hash_of(self, unit: Unit) -> str:
         """The name and twelve hex digits, equal for units that give the same numbers."""
-        before = [] if self.first is None else [self.first.digest()]
-        parts = [to_dict(self.data), unit.pretraining.digest(), to_plain(unit.evaluation), *before]
-        return f"{self.name}-{digest(parts)}"
+        return self.known_hashes(unit)[0]
+
+    def known_hashes(self, unit: Unit) -> tuple[str, str]:
+        """Today's hash of a unit, and the one that its rows have if they were made with lie_ssl 0.1."""
+        data, plain = to_dict(self.data), to_plain(unit.evaluation)
+        evaluations = (plain, legacy_evaluation(plain))
+        own = unit.pretraining.known_digests()
+        first = [()] * 2 if self.first is None else [(each,) for each in self.first.known_digests()]
+        today, before = (digest([data, own[i], evaluations[i], *first[i]]) for i in range(2))
+        return f"{self.name}-{today}", f"{self.name}-{before}"
 
 
 def chosen_units(recipe: Recipe, only: Sequence[str]) -> list[Unit]:
@@ -81,10 +94,12 @@ def chosen_units(recipe: Recipe, only: Sequence[str]) -> list[Unit]:
 
 
 def run_units(
-    recipe: Recipe, units: Sequence[Unit], data: Path, work: Path, out: Path, reporter: ProgressReporter
-) -> list[str]:
+    recipe: Recipe, units: Sequence[Unit], data: Path, work: Path, out: Path, reporter: JobsReporter,
+    jobs: int | None = 1,
+) -> list[str]:  # fmt: skip
     """Runs what is left to run, and gives the names of the units that failed; the rest go on.
 
+    `jobs` units run at a time; None is for as many as there are cores and as fit into memory.
     What another process is at is looked at again in the end, for that process may have been killed.
     """
     (out / CARDS).mkdir(parents=True, exist_ok=True)
@@ -97,25 +112,81 @@ def run_units(
         run_first(recipe.first, data, work, reporter)
     before = len(todo) + 1
     while 0 < len(todo) < before:  # until all that is left is at work elsewhere
-        before, pace, left = len(todo), Pace(len(todo)), []
-        for unit in todo:
-            place = inside(work / ".queue", "_".join(unit.words))
-            place.mkdir(parents=True, exist_ok=True)
-            with try_lock(place) as held:
-                if not held:
-                    left.append(unit)
-                if not held or unit.name in done_units(out, recipe):
-                    reporter.say(f"{unit.name} is another process' work: {pace.step(worked=False)}")
-                    continue
-                try:
-                    run_unit(recipe, unit, data, inside(work, "_".join(unit.words)), out, reporter)
-                except (UserError, ValueError, RuntimeError, OSError) as error:
-                    failed.append(unit.name)
-                    reporter.say(f"{unit.name} failed: {error}; {pace.step()}")
-                else:
-                    reporter.say(f"{unit.name} is done: {pace.step()}")
-        todo = left
+        before, queue = len(todo), Queue(recipe, data, work, out, reporter, len(todo))
+        at_once = jobs_at_once(jobs, [unit.pretraining for unit in todo], data)
+        outcomes = run_jobs(queue.jobs(todo), run_unit_file, at_once, reporter)
+        with closing(queue), closing(outcomes):
+            failed += [outcome.job.name for outcome in outcomes if not queue.collect(outcome)]
+        todo = queue.left
     return failed
+
+
+class Queue:
+    """Units as jobs: holds the lock of each while it runs, and adds its rows to the tables when it has ended."""
+
+    def __init__(
+        self, recipe: Recipe, data: Path, work: Path, out: Path, reporter: ProgressReporter, total: int
+    ) -> None:
+        self.recipe, self.data, self.work, self.out, self.reporter = recipe, data, work, out, reporter
+        self.left: list[Unit] = []  # which another process is at
+        self._pace = Pace(total)
+        self._running: dict[str, tuple[Unit, ExitStack]] = {}
+
+    def jobs(self, units: Sequence[Unit]) -> Iterator[Job]:
+        """The units that nobody is at and nobody has done, each locked when it is asked for."""
+        for unit in units:
+            place = inside(self.work / ".queue", "_".join(unit.words))
+            place.mkdir(parents=True, exist_ok=True)
+            lock = ExitStack()
+            held = lock.enter_context(try_lock(place))
+            if not held:
+                self.left.append(unit)
+            if not held or unit.name in done_units(self.out, self.recipe):
+                lock.close()
+                self.reporter.say(f"{unit.name} is another process' work: {self._pace.step(worked=False)}")
+                continue
+            self._running[unit.name] = unit, lock
+            yield self._job(unit)
+
+    def _job(self, unit: Unit) -> Job:
+        run = self._folder(unit)
+        self.reporter.say(f"{unit.name}: training and evaluation in {run}")
+        start = unit.pretraining.start if self.recipe.first is None else str(self.work / FIRST)
+        config = replace(unit.pretraining, data=str(self.data), start=start)
+        return unit_job(unit.name, config, unit.evaluation, run, self.work)
+
+    def collect(self, outcome: Outcome) -> bool:
+        """Adds the rows of a unit to the tables, in place of those of the same unit by another recipe, and the card of
+        its evaluation, with all settings, versions and the machine, to the folder of cards. False if it failed."""
+        unit, lock = self._running.pop(outcome.job.name)
+        with lock:
+            error = outcome.error
+            if not error:
+                try:
+                    self._add(unit)
+                except (UserError, ValueError, OSError) as problem:
+                    error = str(problem)
+            how = f"failed: {error}; " if error else "is done: "
+            self.reporter.say(f"{unit.name} {how}{self._pace.step()}")
+        return not error
+
+    def _add(self, unit: Unit) -> None:
+        folder = self._folder(unit)
+        results, _ = read_results(folder / EVALUATION)
+        order = [u.words for u in self.recipe.units]
+        with patient_lock(self.out):
+            write_whole(self.out / CARDS / f"{folder.name}.json", [(folder / EVALUATION / CARD).read_bytes()])
+            for name in TABLES:
+                rows = getattr(results, name).assign(recipe=self.recipe.hash_of(unit))
+                add_rows(self.out / f"{name}.csv", rows, order)
+
+    def _folder(self, unit: Unit) -> Path:
+        return inside(self.work, "_".join(unit.words))
+
+    def close(self) -> None:
+        """Lets go of all units that have not ended."""
+        for _, lock in self._running.values():
+            lock.close()
 
 
 def run_first(config: PretrainConfig, data: Path, work: Path, reporter: ProgressReporter) -> None:
@@ -126,26 +197,17 @@ def run_first(config: PretrainConfig, data: Path, work: Path, reporter: Progress
         pretrain(replace(config, data=str(data)), work / FIRST, reporter)
 
 
-def run_unit(recipe: Recipe, unit: Unit, data: Path, run: Path, out: Path, reporter: ProgressReporter) -> None:
-    """Trains and evaluates; then adds the rows to the tables, in place of those of the same unit by another recipe, and
-    the card of the evaluation, with all settings, versions and the machine, to the folder of cards."""
-    reporter.say(f"{unit.name}: training and evaluation in {run}")
-    start = unit.pretraining.start if recipe.first is None else str(run.parent / FIRST)
-    config = replace(unit.pretraining, data=str(data), start=start)
-    results = train_and_evaluate(config, unit.evaluation, run, reporter)
-    with patient_lock(out):
-        write_whole(out / CARDS / f"{run.name}.json", [(run / EVALUATION / CARD).read_bytes()])
-        for name in TABLES:
-            add_rows(out / f"{name}.csv", getattr(results, name).assign(recipe=recipe.hash_of(unit)))
+def add_rows(path: Path, rows: pd.DataFrame, order: Sequence[tuple[str, str, str]]) -> None:
+    """Adds the rows of a unit to a CSV, in place of all that it has of the same method, arm and seed.
 
-
-def add_rows(path: Path, rows: pd.DataFrame) -> None:
-    """Adds the rows of a unit to a CSV, in place of all that it has of the same method, arm and seed."""
+    The units of `order` (method, arm and seed) then stand in this order, whichever ended first.
+    """
     if path.exists():
         old = read_table(path)
         same = pd.MultiIndex.from_frame(old[UNIT_KEYS]).isin(pd.MultiIndex.from_frame(rows[UNIT_KEYS]))
         rows = pd.concat([old[~same], rows], ignore_index=True)
-    write_table(path, rows)
+    names = [tuple(map(str, key)) for key in rows[UNIT_KEYS].itertuples(index=False)]
+    write_table(path, rows.iloc[sorted_places(names, order)])
 
 
 def done_units(out: Path, recipe: Recipe) -> set[str]:
@@ -157,4 +219,4 @@ def done_units(out: Path, recipe: Recipe) -> set[str]:
     if "recipe" not in table:
         raise UserError(f"{path} is not of a recipe: it has no column `recipe`; choose another --out")
     found = set(table["recipe"])
-    return {unit.name for unit in recipe.units if recipe.hash_of(unit) in found}
+    return {unit.name for unit in recipe.units if found.intersection(recipe.known_hashes(unit))}

@@ -14,7 +14,7 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from lie_ssl.methods.pair_model import trained
+from lie_ssl.objectives.pair_model import trained
 
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 

@@ -5,9 +5,7 @@ Shape letters: N frames, B batch, M embedding, C classes, G trials (one for each
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -18,10 +16,11 @@ from lie_ssl.errors import UserError
 from lie_ssl.methods.draws import derive_seed
 from lie_ssl.serialization import check_numbers
 from lie_ssl.storage.limits import check_steps
+from lie_ssl.threads import is_small, one_thread
+from lie_ssl.training.schedule import half_cosine
 
-OptimiserName = Literal["adam", "sgd"]
+OptimiserName = Literal["adamw", "sgd"]
 MOST_BATCH = 1_000_000
-SMALL = 100_000_000  # multiplications of a step
 Neighbours = Callable[[Tensor, torch.Generator], list[Tensor]]
 
 
@@ -35,7 +34,7 @@ class ProbeConfig:
     """Frames in a batch, half of them of instances in all poses."""
     rates: tuple[float, ...] = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4)
     """Learning rates."""
-    optimisers: tuple[OptimiserName, ...] = ("adam", "sgd")
+    optimisers: tuple[OptimiserName, ...] = ("adamw", "sgd")
     """Optimisers; every one with every rate."""
     normalise: bool = True
     """Batch-norm without learned scale before the classifier, as in MAE's linear probe."""
@@ -102,7 +101,7 @@ class Probe:
         generator = torch.Generator().manual_seed(derive_seed(seed, "probe"))
         step = _Step(self.config, self.weight, self.bias)
         share = self.config.batch // len(groups)
-        with _threads_for(self.config.batch * self.weight.numel()):
+        with one_thread(is_small(self.config.batch * self.weight.numel())):
             for i in range(self.config.steps):
                 chosen = [(g, torch.randint(len(g[0]), (share,), generator=generator)) for g in groups]
                 z = torch.cat([g[0][rows] for g, rows in chosen])
@@ -137,11 +136,11 @@ class _Step:
         self.config = config
         # Trials of one optimiser stand together: each gets its own arithmetic and no other.
         names = [name for name, _ in config.trials]
-        self.adam, self.sgd = (_run_of(names, o) for o in ("adam", "sgd"))
+        self.adamw, self.sgd = (_run_of(names, o) for o in ("adamw", "sgd"))
         self.rates = torch.tensor([rate for _, rate in config.trials])[:, None, None]
         self.parameters = (weight, bias[:, :, None])
         self.first = [torch.zeros_like(p) for p in self.parameters]
-        self.second = [torch.zeros_like(p[self.adam]) for p in self.parameters]
+        self.second = [torch.zeros_like(p[self.adamw]) for p in self.parameters]
 
     @torch.no_grad()
     def __call__(self, i: int, x: Tensor, labels: Tensor) -> None:
@@ -153,27 +152,15 @@ class _Step:
         error[torch.arange(len(x)), :, labels] -= 1
         flat = error.view(len(x), -1).div_(len(x))
         gradients = ((flat.T @ x).view_as(weight), flat.sum(dim=0).view_as(bias))
-        rates = self.rates * (1 + math.cos(math.pi * i / self.config.steps)) / 2
+        rates = self.rates * half_cosine(i, self.config.steps)
         for p, g, m, v in zip(self.parameters, gradients, self.first, self.second, strict=True):
             m.mul_(0.9)
-            m[self.adam].add_(g[self.adam], alpha=0.1)
+            m[self.adamw].add_(g[self.adamw], alpha=0.1)
             m[self.sgd].add_(g[self.sgd])
-            v.mul_(0.999).addcmul_(g[self.adam], g[self.adam], value=0.001)
+            v.mul_(0.999).addcmul_(g[self.adamw], g[self.adamw], value=0.001)
             size = (v / (1 - 0.999 ** (i + 1))).sqrt_().add_(1e-8)
-            p[self.adam].addcdiv_(m[self.adam] * rates[self.adam], size, value=-1 / (1 - 0.9 ** (i + 1)))
+            p[self.adamw].addcdiv_(m[self.adamw] * rates[self.adamw], size, value=-1 / (1 - 0.9 ** (i + 1)))
             p[self.sgd].sub_(m[self.sgd] * rates[self.sgd])
-
-
-@contextmanager
-def _threads_for(products: int) -> Iterator[None]:
-    """One thread for small steps, in which several spend their time waiting for each other (ten times as long on a
-    busy machine)."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1 if products < SMALL else threads)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _run_of(names: list[OptimiserName], name: str) -> slice:

@@ -13,10 +13,11 @@ import pandas as pd
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.protocol.evaluate import EvaluateConfig
-from lie_ssl.protocol.results import ACCURACY_KEYS, evaluate_run, read_card, read_results
+from lie_ssl.protocol.results import evaluate_run, read_card, read_results
+from lie_ssl.protocol.schema import ACCURACY, read_table
 from lie_ssl.protocol.unit import EVALUATION
 from lie_ssl.serialization import from_plain
-from lie_ssl.storage.tables import read_table
+from lie_ssl.training.capacity import run_threads
 from lie_ssl.training.config import read_config
 from lie_ssl.training.folder import machine, versions
 from lie_ssl.training.pretrain import choose_device, pretrain
@@ -74,7 +75,9 @@ def reproduce_card(
     tested = test_data or folder
     check_data(folder, card["run"]["data"], "pretraining", "--data")
     check_data(tested, card["data"], "evaluation", "--test-data")
-    for line in changes(card, choose_device(config)):
+    with run_threads(config, FrameSet(folder)):
+        different = changes(card, choose_device(config))
+    for line in different:
         reporter.say(line)
     run = pretrain(replace(config, data=folder), out / "run", reporter)
     evaluate_run(run, settings, out / EVALUATION, tested, card["which"], say=reporter.say, trust=trust)
@@ -104,9 +107,9 @@ def changes(card: dict[str, Any], device: str) -> list[str]:
 
 def compare(before: pd.DataFrame, after: pd.DataFrame, tolerance: float = 0.0) -> Comparison:
     """Rows that are in one table only do not agree."""
-    both = before.merge(after, on=ACCURACY_KEYS, how="outer", suffixes=("", "_again"))
+    both = before.merge(after, on=ACCURACY.keys, how="outer", suffixes=("", "_again"))
     differences = (both["top1"] - both["top1_again"]).abs()
     agreeing = differences <= tolerance
     worst = int(np.argmax(differences.fillna(np.inf)))
-    where = ", ".join(f"{key} {both[key].iloc[worst]}" for key in ACCURACY_KEYS)
+    where = ", ".join(f"{key} {both[key].iloc[worst]}" for key in ACCURACY.keys)
     return Comparison(len(both), int(agreeing.sum()), float(differences.max()), where)

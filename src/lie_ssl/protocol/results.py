@@ -15,27 +15,29 @@ import torch
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
-from lie_ssl.methods.objective import ObjectiveConfig, check_arm
+from lie_ssl.migration import FORMAT, arm_of, migrate
+from lie_ssl.objectives.registry import OBJECTIVES
 from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Results, Say, Subject
 from lie_ssl.protocol.features import Features, encoder_hash
-from lie_ssl.serialization import from_plain, to_plain
+from lie_ssl.protocol.schema import read_table
+from lie_ssl.serialization import to_plain
 from lie_ssl.storage.cards import CARD, Kinds, check_fields, read_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.limits import check_room
 from lie_ssl.storage.paths import check_link, check_name
-from lie_ssl.storage.tables import read_table, write_table
+from lie_ssl.storage.tables import write_table
+from lie_ssl.storage.trust import is_import_path
+from lie_ssl.training.capacity import encoder_threads
 from lie_ssl.training.coordinates import COORDINATES, read_coordinates
 from lie_ssl.training.folder import check_run_card, machine, versions
 from lie_ssl.training.loading import Loaded, Which, load
 
-ACCURACY_KEYS = ["method", "arm", "phase", "option", "diverse", "poses", "setting", "seed"]
 FEATURES = "features"  # folder of kept embeddings
 OR_NONE = type(None)
 CARD_FIELDS: dict[str, Kinds] = {
     "method": str, "arm": str, "seed": int, "config": dict, "which": (str, OR_NONE), "pretraining": (dict, OR_NONE),
     "run": (dict, OR_NONE), "encoder": (dict, OR_NONE), "data": dict, "versions": dict, "machine": dict,
 }  # fmt: skip
-EQUIVARIANCE_KEYS = ["method", "arm", "poses", "instances", "part", "seed"]
 
 
 def evaluate_run(
@@ -64,7 +66,7 @@ def evaluate_encoder(
     """Evaluates any encoder on a data set and writes the folder, in which features are kept too.
 
     The encoder is a module, a config (for timm's models and weight files) or a file that `lie-ssl export` made. In the
-    tables it stands as `method`, or under its own name, with the arm base. All training instances count as known, as
+    tables it stands as `method`, or under its own name, with the arm alone. All training instances count as known, as
     in the evaluation of a run; weights that are drawn at random follow the config's seed.
     """
     frames, about = FrameSet(data), dict[str, Any](which=None, pretraining=None, run=None)
@@ -80,7 +82,7 @@ def evaluate_encoder(
     else:
         name, about["encoder"] = Path(encoder).stem, {"file": Path(encoder).name}
         module = load(encoder, trust=trust).encoder
-    subject = Subject(module, method or name, "base")
+    subject = Subject(module, method or name, "alone")
     return _evaluate(subject, frames, config, Path(out), Path(out) / FEATURES, about, say)
 
 
@@ -96,12 +98,15 @@ def _evaluate(
     check_out(out)
     check_room()
     begin = time.perf_counter()
-    results = Evaluation(subject, frames, config, Features(encoder, frames, kept), say).run()
+    with encoder_threads(encoder):
+        results = Evaluation(subject, frames, config, Features(encoder, frames, kept), say).run()
+        here = machine("cpu", 1)
     card = {
+        "format": FORMAT,
         "kind": "evaluation",
         "method": subject.method, "arm": subject.arm, "seed": subject.seed, "config": to_plain(config), **about,
         "data": {k: frames.card[k] for k in ("card_hash", "config_hash", "recipe", "source", "counts")},
-        "encoder_hash": encoder_hash(encoder), "versions": versions(), "machine": machine("cpu", 1),
+        "encoder_hash": encoder_hash(encoder), "versions": versions(), "machine": here,
         "seconds": round(time.perf_counter() - begin, 1),
     }  # fmt: skip
     write_results(out, results, card)
@@ -159,6 +164,7 @@ def read_card(path: Path) -> dict[str, Any]:
     if card.get("kind") != "evaluation":
         raise UserError(f"{path} is not the card of an evaluation; make one with `lie-ssl evaluate`")
     check_fields(card, CARD_FIELDS, str(path), remedy)
+    card = migrate("evaluation", card, str(path))
     check_fields(card["data"], {"card_hash": str}, f"{path}: data", remedy)
     for name in ("method", "arm"):
         check_name(card[name], f"the {name}", f"in {path}")
@@ -174,11 +180,14 @@ def _check_run(card: dict[str, Any], path: Path, remedy: str) -> None:
     check_fields(card, {"run": dict, "pretraining": dict}, str(path), remedy)
     check_run_card(card["run"], f"{path}: run", remedy)
     trained = card["pretraining"]
-    check_fields(trained, {"method": dict, "objective": dict, "arm": str, "seed": int}, f"{path}: pretraining", remedy)
-    for name, own in (("method", trained["method"].get("name")), ("arm", trained["arm"]), ("seed", trained["seed"])):
+    check_fields(trained, {"method": dict, "objective": dict, "seed": int}, f"{path}: pretraining", remedy)
+    check_fields(trained["objective"], {"name": str}, f"{path}: pretraining.objective", remedy)
+    arm = arm_of(trained)
+    if is_import_path(arm):  # which only its code could say the name of; that of one of ours would be wrong
+        arm = card["run"]["arm"] if card["run"]["arm"].partition("-")[0] not in OBJECTIVES else arm
+    for name, own in (("method", trained["method"].get("name")), ("arm", arm), ("seed", trained["seed"])):
         if not card[name] == card["run"][name] == own:
             raise UserError(f"{path} has another {name} than its run ({card[name]!r} and {own!r:.60}); {remedy}")
-    check_arm(card["arm"], from_plain(ObjectiveConfig, trained["objective"], f"{path}: objective"))
 
 
 def _check_names(table: pd.DataFrame, card: dict[str, Any], path: Path) -> None:

@@ -17,11 +17,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.splits import n_diverse
+from lie_ssl.frames.splits import is_diverse, n_diverse, training_counts
+from lie_ssl.protocol.schema import SETTING
 
 Rows = NDArray[np.int64]
 
-SETTINGS = ("known_typical", "known_new", "known_new_supervised", "unknown_typical", "unknown_diverse")
+SETTINGS = tuple(SETTING.words)
 PROPORTIONS = (0.05, 0.25, 0.5)
 SSL_PROPORTION = 0.5
 
@@ -42,14 +43,15 @@ class Settings:
     """The rows of every set of the protocol. Frames that repeat another are in none of them.
 
     `seen` is the largest share of the training instances that any phase shows in all poses: known_new lies beyond it.
-    At most `limit` frames make a test set of a setting and kind of pose, drawn once with the seed; 0 takes all.
+    At most `limit` frames make a test set of a setting and kind of pose, drawn once with the seed; None takes all.
     """
 
-    def __init__(self, index: pd.DataFrame, *, seen: float = SSL_PROPORTION, limit: int = 0, seed: int = 0) -> None:
+    def __init__(
+        self, index: pd.DataFrame, *, seen: float = SSL_PROPORTION, limit: int | None = None, seed: int = 0
+    ) -> None:
         self._frames = index[index["duplicate_of"].isna()]
         self._typical = self._frames.groupby(["class", "instance"], sort=True).head(1).index
-        training = index[index["split"] == "train"].groupby("class")["instance"].nunique()
-        self._training = {str(name): int(n) for name, n in training.items()}
+        self._training = training_counts(index)
         self.poses = tuple(sorted(set(index["pose"])))
         self.seen, self._limit, self._seed = seen, limit, seed
         if not self._training:
@@ -57,15 +59,8 @@ class Settings:
         self.validation_frames = self._find_validation_frames()  # what rates are chosen on
 
     def varies(self, frames: pd.DataFrame, proportion: float) -> NDArray[np.bool_]:
-        """Whether each frame's instance is among the first `proportion` of the training instances of its class."""
-        if not 0 < proportion <= 1:
-            raise UserError(
-                f"a proportion of diverse instances is {proportion}, but it must lie above 0 and at most at 1"
-            )
-        codes, names = pd.factorize(frames["class"])
-        limits = np.array([n_diverse(proportion, n) if (n := self._training.get(c, 0)) else 0 for c in names], np.int64)
-        known: NDArray[np.bool_] = (frames["split"] == "train").to_numpy(bool)
-        return known & (frames["diverse_rank"].to_numpy() < limits[codes])
+        """Whether each frame's instance is seen in all poses at a proportion; see :func:`is_diverse`."""
+        return is_diverse(frames, proportion, self._training)
 
     def training(self, proportion: float) -> TrainingRows:
         """The supervised training set at a proportion."""
@@ -120,7 +115,7 @@ class Settings:
         return len(instances) > 1 and int(instances.max()) == 1
 
     def _sample(self, rows: Rows, name: str) -> Rows:
-        if not self._limit or len(rows) <= self._limit:
+        if self._limit is None or len(rows) <= self._limit:
             return rows
         random = np.random.default_rng([self._seed, *name.encode()])
         return np.sort(random.permutation(rows)[: self._limit])
@@ -128,13 +123,13 @@ class Settings:
 
 def check_proportions(index: pd.DataFrame, proportions: tuple[float, ...]) -> None:
     """Refuses proportions that give the same instances, for their rows in a table would only repeat each other."""
-    counts = index[index["split"] == "train"].groupby("class")["instance"].nunique()
-    sizes = {p: tuple(n_diverse(p, int(n)) for n in counts) for p in proportions}
+    counts = training_counts(index).values()
+    sizes = {p: tuple(n_diverse(p, n) for n in counts) for p in proportions}
     for a, b in combinations(proportions, 2):
         if sizes[a] == sizes[b]:
             raise UserError(
-                f"the classes have too few training instances ({int(counts.min())} at the least) to tell {100 * a:g} % "
-                f"from {100 * b:g} % diverse; make a data set with more, or leave one of them out"
+                f"the classes have too few training instances ({min(counts, default=0)} at the least) to tell "
+                f"{100 * a:g} % from {100 * b:g} % diverse; make a data set with more, or leave one of them out"
             )
 
 

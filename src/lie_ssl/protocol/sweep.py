@@ -1,13 +1,13 @@
 """A sweep: every trial of a grid is trained, the best one is chosen on validation instances.
 
-The folder holds sweep.csv (all trials), best.json (the config of the best), and the runs with their configs and logs.
+The folder holds sweep.csv (all trials), best.json (the config of the best), and the runs
+with their settings and logs (in the folder jobs).
 """
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,25 +17,26 @@ import pandas as pd
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler
-from lie_ssl.protocol.evaluate import Say
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.selection import choose_trial, lie_ratio, validation_accuracy
-from lie_ssl.protocol.unit import Pace
-from lie_ssl.serialization import to_plain
+from lie_ssl.protocol.unit import Pace, run_unit_file, unit_job
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.locks import folder_lock
 from lie_ssl.storage.tables import write_table
-from lie_ssl.training.config import LogConfig, PretrainConfig, import_paths
-from lie_ssl.training.folder import read_run_card
+from lie_ssl.training.capacity import jobs_at_once
+from lie_ssl.training.config import LogConfig, PretrainConfig, config_bytes, import_paths
+from lie_ssl.training.folder import check_run, read_run_card
+from lie_ssl.training.jobs import run_jobs
 from lie_ssl.training.pretrain import passes_needed
-from lie_ssl.training.sweep import Outcome, Trial, combinations, run_trials
+from lie_ssl.training.progress import JobsReporter
+from lie_ssl.training.sweep import Trial, combinations
 
 TABLE, BEST = "sweep.csv", "best.json"
 
 
 def learns(config: PretrainConfig) -> bool:
     """Whether anything keeps embeddings apart: the distance alone is smallest where all are the same."""
-    return config.objective.ssl + config.objective.lie > 0
+    return config.objective.separates
 
 
 @dataclass(frozen=True)
@@ -72,31 +73,62 @@ def epoch_steps(config: PretrainConfig) -> int:
     return max(1, len(sampler) // config.optim.accumulate)
 
 
-def sweep(grid: Grid, out: Path, jobs: int, say: Say) -> pd.DataFrame:
-    """Runs what is left to run, and gives the table of all trials; a trial that fails is noted, and the rest go on."""
-    if jobs < 1:
-        raise UserError(f"jobs is {jobs}, but at least one trial must run at a time")
+@dataclass(frozen=True)
+class Ended:
+    """A trial whose run has ended; the error is empty or one sentence."""
+
+    trial: Trial
+    run: Path
+    error: str = ""
+    worked: bool = True  # False if there was nothing left to do
+
+
+def run_trials(trials: Sequence[Trial], out: Path, jobs: int | None, reporter: JobsReporter) -> Generator[Ended]:
+    """Runs `jobs` trials at a time, and gives each as it ends; finished ones come first, killed ones are resumed."""
+    runs = {trial.name: out / "runs" / trial.name for trial in trials}
+    waiting: dict[str, Trial] = {}
+    for trial in trials:
+        try:
+            finished, error = check_run(runs[trial.name], trial.config, FrameSet(trial.config.data)), ""
+        except UserError as problem:
+            finished, error = False, str(problem)
+        if finished or error:
+            yield Ended(trial, runs[trial.name], error, worked=False)
+        else:
+            waiting[trial.name] = trial
+    started = (unit_job(name, trial.config, None, runs[name], out) for name, trial in waiting.items())
+    at_once = jobs_at_once(jobs, [trial.config for trial in waiting.values()])
+    with closing(run_jobs(started, run_unit_file, at_once, reporter)) as outcomes:
+        for outcome in outcomes:
+            yield Ended(waiting[outcome.job.name], runs[outcome.job.name], outcome.error)
+
+
+def sweep(grid: Grid, out: Path, jobs: int | None, reporter: JobsReporter) -> pd.DataFrame:
+    """Runs what is left to run, and gives the table of all trials; a trial that fails is noted, and the rest go on.
+
+    `jobs` of them run at a time; None is for as many as there are cores and as fit into memory.
+    """
     trials = grid.trials()
     if not trials:
         raise UserError("none of the grid's combinations learns anything, so that there is nothing to run")
     out.mkdir(parents=True, exist_ok=True)
     rows: dict[str, dict[str, Any]] = {}
-    with folder_lock(out), closing(run_trials(trials, out, jobs)) as outcomes:
+    with folder_lock(out), closing(run_trials(trials, out, jobs, reporter)) as outcomes:
         pace = Pace(len(trials))
         for outcome in outcomes:
             row = _row(outcome, grid)
             rows[outcome.trial.name] = row
             table = pd.DataFrame([rows[t.name] for t in trials if t.name in rows])
             write_table(out / TABLE, table)
-            say(f"{describe(row, grid.ratio)}; {pace.step(outcome.worked)}")
+            reporter.say(f"{describe(row, grid.ratio)}; {pace.step(outcome.worked)}")
     name, note = choose_trial(table, grid.ratio)
     best = next(t for t in trials if t.name == name)
-    write_whole(out / BEST, [json.dumps(to_plain(best.config), indent=1).encode()])
-    say(f"the best trial is {name}, {note}")
+    write_whole(out / BEST, [config_bytes(best.config)])
+    reporter.say(f"the best trial is {name}, {note}")
     return table
 
 
-def _row(outcome: Outcome, grid: Grid) -> dict[str, Any]:
+def _row(outcome: Ended, grid: Grid) -> dict[str, Any]:
     row: dict[str, Any] = {"trial": outcome.trial.name, **outcome.trial.settings}
     try:
         if outcome.error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +21,20 @@ from lie_ssl.frames.photoset import Part, PhotoSet, TurnedPhotos
 from lie_ssl.methods.draws import derive_seed
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.features import to_float
-from lie_ssl.protocol.evaluate import Say
+from lie_ssl.migration import legacy_evaluation
+from lie_ssl.protocol.context import Say
 from lie_ssl.protocol.finetune import Classifier, DivergedError, Pictures, finetune, predict
 from lie_ssl.protocol.results import append_table
+from lie_ssl.protocol.schema import TRANSFER, read_table
 from lie_ssl.protocol.settings import TrainingRows
 from lie_ssl.protocol.studies import PhotoTransfer
+from lie_ssl.serialization import to_plain
 from lie_ssl.storage.hashes import digest
-from lie_ssl.storage.tables import read_table
+from lie_ssl.training.capacity import encoder_threads
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.loading import load
 
 TABLE = "transfer.csv"
-KEYS = ["photos", "method", "arm", "seed", "settings", "test"]
 ANGLES = "by content"  # what the angles of rotated photographs follow from; rows with others have other settings
 Rows = NDArray[np.int64]
 
@@ -48,35 +49,43 @@ def transfer_run(
 ) -> pd.DataFrame:
     """Transfers the encoder of a run, adds its rows to transfer.csv in `out`, and gives them.
 
-    Columns: photos, method, arm, seed, test (upright or rotated), top1, rate (the chosen one), frames, settings (a hash
-    of the photographs, the run and the config). A run whose rows are there with the same settings is not run again.
-    `trust` names the import paths that the run's config may have; see :func:`lie_ssl.load`.
+    Its columns are those of `lie_ssl.protocol.schema.TRANSFER`: `test` is upright or rotated, `rate` the chosen one,
+    `settings` a hash of the photographs, the run and the config. A run whose rows are there with the same settings is
+    not run again. `trust` names the import paths that the run's config may have; see :func:`lie_ssl.load`.
     """
     encoder, run_config, card = finished_run(run, trust)
     name = Path(photos).resolve().stem
     keys = {"photos": name, "method": run_config.method.name, "arm": run_config.arm, "seed": run_config.seed}
     with open_tree(Path(photos)) as tree:
-        parts = [asdict(config), run_config.digest(), card["data"]["card_hash"], tree.stamp(), ANGLES]
-    settings = digest(parts)
+        source = [card["data"]["card_hash"], tree.stamp()]
+    known = settings_hashes(config, run_config.known_digests(), source)
     table = Path(out) / TABLE
     if table.exists():
         old = read_table(table)
-        done = old[(old[list(keys)] == pd.Series(keys)).all(axis=1) & (old["settings"] == settings)]
+        done = old[(old[list(keys)] == pd.Series(keys)).all(axis=1) & old["settings"].isin(known)]
         if len(done):
             say(f"{run} on {name} is done already")
             return done
     pictures = PhotoSet(photos, encoder.image_size, encoder.channels)
     for words in pictures.dropped:
         say(f"left out: {words}")
-    scores, rate = transfer(encoder, pictures, config, run_config.seed, say)
+    with encoder_threads(encoder):
+        scores, rate = transfer(encoder, pictures, config, run_config.seed, say)
     tested = len(pictures.rows(tested_part(pictures)))
     rows = [
-        {**keys, "test": test, "top1": 100 * score, "rate": rate, "frames": tested, "settings": settings}
+        {**keys, "test": test, "top1": 100 * score, "rate": rate, "frames": tested, "settings": known[0]}
         for test, score in scores.items()
     ]
     Path(out).mkdir(parents=True, exist_ok=True)
-    append_table(table, pd.DataFrame(rows), KEYS)
-    return pd.DataFrame(rows)
+    append_table(table, TRANSFER.frame(rows), TRANSFER.keys)
+    return TRANSFER.frame(rows)
+
+
+def settings_hashes(config: PhotoTransfer, run: tuple[str, str], source: list[str]) -> list[str]:
+    """Hashes of the settings, of the run and of the photographs: today's, and the one that rows of lie_ssl 0.1 have."""
+    plain = to_plain(config)
+    forms = zip((plain, legacy_evaluation(plain)), run, strict=True)
+    return [digest([form, own, *source, ANGLES]) for form, own in forms]
 
 
 def finished_run(run: Path | str, trust: Collection[str] = ()) -> tuple[Encoder, PretrainConfig, dict[str, Any]]:

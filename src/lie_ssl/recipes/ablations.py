@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, get_args
+from dataclasses import fields, replace
+from typing import Any
 
 from lie_ssl.errors import UserError
 from lie_ssl.lie.coordinates import Sees
-from lie_ssl.lie.operator import AlgebraName
+from lie_ssl.objectives.lie import LieConfig
+from lie_ssl.objectives.lie_off import LieOffConfig
+from lie_ssl.objectives.literal import LiteralConfig
 from lie_ssl.protocol.ablate import Change
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.recipes.evaluate import evaluate_recipe
@@ -24,7 +26,13 @@ def objective(**values: Any) -> Change:
 
 def operator(**values: Any) -> Change:
     """Other values of the operator."""
-    return lambda config: objective(operator=replace(config.objective.operator, **values))(config)
+    return lambda config: objective(operator=replace(lie_of(config).operator, **values))(config)
+
+
+def lie_of(config: PretrainConfig) -> LieConfig:
+    """The full model's objective."""
+    assert isinstance(config.objective, LieConfig)
+    return config.objective
 
 
 def learned(change: Change, rate: float = 1.0) -> Change:
@@ -37,20 +45,26 @@ def inferred(sees: Sees, generators: int = 4) -> Change:
     return learned(operator(sees=(sees,), generators=(generators,), frequencies=()))
 
 
-def algebra(name: AlgebraName) -> Change:
+def algebra(name: str) -> Change:
     """Another algebra. Those of low rank and of blocks cannot start as plane rotations."""
     return learned(operator(algebra=name) if name in PLANES else operator(algebra=name, frequencies=()))
 
 
 def no_fixed(config: PretrainConfig) -> PretrainConfig:
     """The group acts on all of the embedding; without a fixed part there is no contrast on it."""
-    own = config.objective
-    return objective(invariant=0.0, operator=replace(own.operator, fixed=0))(config)
+    own = lie_of(config)
+    settings = {f.name: getattr(own, f.name) for f in fields(LieConfig) if f.name not in ("name", "invariant")}
+    return replace(config, objective=LiteralConfig(**settings | {"operator": replace(own.operator, fixed=0)}))
+
+
+def no_euclidean(config: PretrainConfig) -> PretrainConfig:
+    """Without the distance between moved and true embeddings the operator has no term left."""
+    return replace(config, objective=LieOffConfig.of(lie_of(config)))
 
 
 def one_group(config: PretrainConfig) -> PretrainConfig:
     """The same group, with the same action on standardised dimensions, for all kinds of pose."""
-    return objective(by_kind=False, operator=replace(config.objective.operator, standardised=("pose",)))(config)
+    return objective(by_kind=False, operator=replace(lie_of(config).operator, standardised=("pose",)))(config)
 
 
 def batch_128(config: PretrainConfig) -> PretrainConfig:
@@ -58,15 +72,10 @@ def batch_128(config: PretrainConfig) -> PretrainConfig:
     return replace(config, optim=replace(config.optim, batch=128, steps=config.optim.steps // 2))
 
 
-def fixed(count: int) -> Change:
-    """Another size of the part that the group leaves alone."""
-    return operator(fixed=count)
-
-
 PLANES = ("general", "skew", "commuting")
 ABLATIONS: dict[str, Change] = {
     # The terms of the loss.
-    "no_euclidean": objective(euclidean=0.0),
+    "no_euclidean": no_euclidean,
     "no_invariant": objective(invariant=0.0),
     "no_ssl": objective(ssl=0.0),
     "with_lie": objective(lie=0.3),
@@ -76,8 +85,8 @@ ABLATIONS: dict[str, Change] = {
     "identity": operator(action="identity"),
     "mlp": learned(operator(action="mlp")),
     "no_fixed": no_fixed,
-    "fixed_64": fixed(64),
-    "fixed_112": fixed(112),
+    "fixed_64": operator(fixed=64),
+    "fixed_112": operator(fixed=112),
     "no_centre": operator(centred=False, standardised=()),
     "no_spread": operator(standardised=()),
     "not_relative": objective(relative=False, euclidean=0.1),  # 3 x squares of long embeddings would drown the rest
@@ -86,7 +95,7 @@ ABLATIONS: dict[str, Change] = {
     **{f"sees_{name}": inferred(name) for name in ("pair", "source", "delta")},
     **{f"sees_pair_{n}": inferred("pair", n) for n in GENERATORS},
     # The algebra and its start.
-    **{name: algebra(name) for name in get_args(AlgebraName) if name != "commuting"},  # which the full model has
+    **{name: algebra(name) for name in ("general", "skew", "low_rank", "block")},  # which the full model has
     "frequency_1": operator(frequencies=(1.0,)),
     "random_start": learned(operator(frequencies=())),
     "fast_operator": learned(objective()),

@@ -13,7 +13,7 @@ from lie_ssl.recipes.pretrain import short_run
 from lie_ssl.training.config import LogConfig
 
 METHOD = "mae"
-ARMS = ("base", "frames", "lie")
+ARMS = ("alone", "frames", "lie")
 STEPS = 500
 
 

@@ -52,7 +52,7 @@ def evaluation(recipe: str, name: str) -> EvaluateConfig:
     if recipe == "paper":
         return gaps_evaluation(name)
     if recipe == "small":
-        finetune = FinetuneConfig(steps=60, batch=32, rates=(1e-3, 1e-4), optimisers=("adam",))
+        finetune = FinetuneConfig(steps=60, batch=32, rates=(1e-3, 1e-4), optimisers=("adamw",))
         return replace(small_evaluation(), proportions=(0.5,), finetune=finetune, limit=1000)
     raise UserError(f"there is no recipe {recipe!r}{suggestion(recipe, ['small', 'paper'])}")
 

@@ -11,14 +11,14 @@ from dataclasses import replace
 from functools import partial
 
 from lie_ssl.methods.encoders import EncoderConfig
-from lie_ssl.methods.objective import ARMS
+from lie_ssl.objectives.registry import objective_config
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.grid import Recipe, Unit
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.recipes.data import paper_data, small_data
 from lie_ssl.recipes.evaluate import paper_evaluation, small_evaluation
-from lie_ssl.recipes.pretrain import PUBLISHED, SMALL_STEPS, arm_objective, paper_run, short_run, small_run
+from lie_ssl.recipes.pretrain import ARMS, PUBLISHED, SMALL_STEPS, paper_run, short_run, small_run
 from lie_ssl.render.view import RenderSettings
 from lie_ssl.training.config import LogConfig
 
@@ -57,8 +57,8 @@ def pretrained_recipe() -> Recipe:
 
     The first run shows one instance of each class in all poses, and all the others in their typical pose only.
     """
-    first = small_run("mae", "base")
-    first = replace(first, arm="first", diverse=1e-3, optim=replace(first.optim, steps=2000))
+    first = small_run("mae", "alone")
+    first = replace(first, variant="first", diverse=1e-3, optim=replace(first.optim, steps=2000))
     return Recipe("pretrained", small_data(), tuple(_short("mae", arm, lr=2e-4) for arm in ARMS), first)
 
 
@@ -72,7 +72,7 @@ def backbone_recipe() -> Recipe:
     units, steps = [], 40
     for arm in ARMS:
         unit = _short("simclr", arm, lr=1e-4)
-        optim, objective = replace(unit.pretraining.optim, steps=steps, batch=32), arm_objective(arm, 1280)
+        optim, objective = replace(unit.pretraining.optim, steps=steps, batch=32), objective_config(arm)
         log = LogConfig(check_every=steps)
         config = replace(unit.pretraining, encoder=encoder, optim=optim, objective=objective, log=log)
         units.append(Unit(config, replace(unit.evaluation, probe=ProbeConfig(steps=1000))))

@@ -1,8 +1,4 @@
-"""Named pretraining runs. A recipe is a function of method and arm that returns a full config.
-
-Arms: base (X), frames (X Frames), literal (X Lie as the paper writes it: the group acts on all of z), lie (X Lie with
-an invariant part and an InfoNCE on it), lie_off (the same without the terms of the operator).
-"""
+"""Named pretraining runs. A recipe is a function of method and objective that returns a full config."""
 
 from __future__ import annotations
 
@@ -13,44 +9,19 @@ from lie_ssl.methods.augment import crop_only, simclr, vicreg
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.methods.mae import MAEConfig
 from lie_ssl.methods.method import MethodConfig
-from lie_ssl.methods.objective import ARMS, ObjectiveConfig, OperatorConfig
 from lie_ssl.methods.registry import method_config
 from lie_ssl.methods.simclr import SimCLRConfig
 from lie_ssl.methods.vicreg import VICRegConfig
+from lie_ssl.objectives.registry import objective_config
 from lie_ssl.serialization import suggestion
 from lie_ssl.training.config import OptimConfig, PretrainConfig
 
 PUBLISHED = ("mae", "vicreg", "simclr")
-
-
-TEMPERATURE = 0.2  # of the InfoNCE between frames, in X Frames and X Lie alike
+ARMS = ("alone", "frames", "literal", "lie", "lie_off")  # the objectives that every study of ours compares
 # The loss of MAE is small beside a contrast between frames: with a weight of 1 its features are lost to finetuning.
-SMALL_SSL = {("mae", arm): 20.0 for arm in ARMS if arm != "base"}
+SMALL_SSL = {("mae", arm): 20.0 for arm in ARMS if arm != "alone"}
 # A step of MAE costs least. After 400 steps of VICReg no arm had learned what it could, and the operator least of all.
 SMALL_STEPS = {"mae": 1600, "vicreg": 800, "simclr": 400}
-
-
-def arm_objective(arm: str, dim: int) -> ObjectiveConfig:
-    """The weights of an arm for embeddings of the given size."""
-    if arm == "base":
-        return ObjectiveConfig()
-    if arm == "frames":
-        return ObjectiveConfig(frames=1.0, temperature=TEMPERATURE)
-    if arm == "literal":
-        return ObjectiveConfig(lie=1.0, euclidean=1.0, coordinates=1.0)
-    lie = ObjectiveConfig(
-        euclidean=3.0, invariant=1.0, temperature=TEMPERATURE, relative=True, by_kind=True, detach_fixed=True,
-        operator=OperatorConfig(
-            generators=(1,), algebra="commuting", sees=("linear",), frequencies=(1.0, 2.0, 3.0, 4.0), centred=True,
-            standardised=("2d",),
-            split_factors=True, fixed=dim - 3 * dim // 8,
-        ),
-    )  # fmt: skip
-    if arm == "lie":
-        return lie
-    if arm == "lie_off":
-        return replace(lie, euclidean=0.0)
-    raise UserError(f"there is no arm {arm!r}{suggestion(arm, list(ARMS))}")
 
 
 def operator_rate(arm: str) -> float:
@@ -64,8 +35,8 @@ def small_run(method: str = "mae", arm: str = "lie") -> PretrainConfig:
     # Of the 16 patches of a small picture more must be seen than of the paper's 196.
     settings = method_config(method, {"mask": 0.5} if method == "mae" else None)
     return PretrainConfig(
-        method=settings, arm=arm, encoder=EncoderConfig(name="vit_mini"),
-        objective=replace(arm_objective(arm, 128), ssl=SMALL_SSL.get((method, arm), 1.0)),
+        method=settings, encoder=EncoderConfig(name="vit_mini"),
+        objective=objective_config(arm, {"ssl": SMALL_SSL.get((method, arm), 1.0)}),
         optim=OptimConfig(steps=SMALL_STEPS.get(method, 400), batch=64, lr=1e-3, operator_lr=operator_rate(arm)),
     )  # fmt: skip
 
@@ -87,20 +58,19 @@ def paper_run(method: str = "mae", arm: str = "literal") -> PretrainConfig:
     optim = OptimConfig(steps=steps, batch=64, lr=5e-5, operator_lr=operator_rate(arm), weight_decay=0.0)
     settings: MethodConfig
     if method == "mae":
-        encoder, dim = EncoderConfig(name="vit_base_patch16_224"), 768
+        encoder = EncoderConfig(name="vit_base_patch16_224")
         settings = MAEConfig(mask=0.75, decoder_dim=512, decoder_depth=8, decoder_heads=16, augment=crop_only())
     elif method == "vicreg":
-        encoder, dim = EncoderConfig(name="resnet50"), 2048
+        encoder = EncoderConfig(name="resnet50")
         settings = VICRegConfig(expander=(8192, 8192, 8192), augment=vicreg())
     elif method == "simclr":
-        encoder, dim = EncoderConfig(name="resnet50"), 2048
+        encoder = EncoderConfig(name="resnet50")
         settings = SimCLRConfig(projection=128, hidden=2048, augment=simclr())
     else:
         raise UserError(f"the paper has no method {method!r}{suggestion(method, list(PUBLISHED))}")
-    objective = arm_objective(arm, dim)
-    if method == "simclr" and arm == "literal":
-        objective = replace(objective, ssl=10.0, lie=10.0, euclidean=1.0)
-    return PretrainConfig(method=settings, arm=arm, encoder=encoder, objective=objective, optim=optim)
+    weights = {"ssl": 10.0, "lie": 10.0, "euclidean": 1.0} if (method, arm) == ("simclr", "literal") else None
+    objective = objective_config(arm, weights)
+    return PretrainConfig(method=settings, encoder=encoder, objective=objective, optim=optim)
 
 
 PRETRAIN_RECIPES = {"small": small_run, "paper": paper_run}

@@ -8,6 +8,7 @@ from functools import partial
 
 from lie_ssl.errors import UserError
 from lie_ssl.methods.simclr import SimCLRConfig
+from lie_ssl.objectives.literal import LiteralConfig
 from lie_ssl.protocol.sweep import Grid
 from lie_ssl.recipes.evaluate import paper_evaluation
 from lie_ssl.recipes.pretrain import PUBLISHED, SMALL_STEPS, paper_run, short_run
@@ -50,6 +51,7 @@ def with_own_temperature(config: PretrainConfig) -> PretrainConfig:
     negatives, cosines of 1 and 0), and no run could pass the filter."""
     own = config.objective
     assert isinstance(config.method, SimCLRConfig)
+    assert isinstance(own, LiteralConfig)
     return replace(
         config,
         objective=replace(own, temperature=config.method.temperature, invariant_temperature=own.temperature),
@@ -60,7 +62,7 @@ WEIGHTS = (1.0, 3.0)
 # X has a trial more than what is added to it, so that its rate has neighbours on both sides; lie_off takes what is
 # found for lie.
 SMALL_VALUES: dict[str, dict[str, tuple[float, ...]]] = {
-    "base": {LR: (5e-4, 1e-3, 2e-3)},
+    "alone": {LR: (5e-4, 1e-3, 2e-3)},
     "frames": {"objective.frames": WEIGHTS},
     "literal": {LIE: WEIGHTS},
     "lie": {"objective.invariant": WEIGHTS},

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from lie_ssl.errors import UserError
 from lie_ssl.objects.mesh import Mesh
 from lie_ssl.render import blender_nodes as nodes
-from lie_ssl.render.rasteriser import TABLE, _encoding, srgb_to_linear
+from lie_ssl.render.rasteriser import TABLE, encoding_table, srgb_to_linear
 from lie_ssl.render.view import RenderSettings, View, camera_matrix, hue_matrix, light_direction
 
 DType = Literal["uint8", "float32"]
@@ -53,7 +53,7 @@ def composite(pixels: NDArray[np.float32], settings: RenderSettings, dtype: DTyp
     if settings.grey:
         linear = (linear * LUMINANCE).sum(axis=-1, keepdims=True)
     codes = (np.clip(linear, 0, 1) * (TABLE - 1) + 0.5).astype(np.int64)
-    coded: NDArray[Any] = _encoding(dtype)[codes]
+    coded: NDArray[Any] = encoding_table(dtype)[codes]
     return coded
 
 

@@ -25,7 +25,7 @@ def srgb_to_linear(colour: NDArray[Any]) -> NDArray[np.float32]:
 
 
 @lru_cache
-def _encoding(dtype: DType) -> NDArray[Any]:
+def encoding_table(dtype: DType) -> NDArray[Any]:
     """(TABLE,) sRGB of evenly spaced linear light, as bytes or as floats."""
     c = np.linspace(0, 1, TABLE)
     s = np.where(c <= 0.0031308, c * 12.92, 1.055 * c ** (1 / 2.4) - 0.055)
@@ -52,7 +52,7 @@ class Rasteriser:
         has_holes = np.array([bool((t[..., 3] < 128).any()) for t in mesh.textures] + [False])
         self._cutout = has_holes[mesh.texture]  # the last entry answers for texture -1
         self._background = srgb_to_linear(np.array(settings.background))
-        self._encode = _encoding(dtype)
+        self._encode = encoding_table(dtype)
         # A copy of a whole picture is many times faster than filling in one pixel over and over.
         self._empty = np.broadcast_to(
             self._background_pixel(), (settings.size, settings.size, settings.channels)

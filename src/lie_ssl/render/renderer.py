@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
-from lie_ssl.objects.mesh import Mesh
 from lie_ssl.render.view import RenderSettings, View
+
+if TYPE_CHECKING:  # numba is loaded with the first picture, not before
+    from lie_ssl.objects.mesh import Mesh
 
 Backend = Literal["raster", "blender"]
 

@@ -1,4 +1,4 @@
-"""What a frame shows: the pose of the object and the further factors of variation, and how to draw it."""
+"""What a frame shows: the pose of the object and what else the renderer can vary, and how to draw it."""
 
 from __future__ import annotations
 

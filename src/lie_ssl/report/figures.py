@@ -17,21 +17,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from lie_ssl.report.colours import MARKERS, colour_of
-from lie_ssl.report.names import (
-    ARM_KEYS,
-    BAR_SETTINGS,
-    SELF_OCCLUSION,
-    SELF_OCCLUSION_POSES,
-    SETTINGS,
-    SHORT,
-    Arm,
-    arms_of,
-    in_order,
-    method_name,
-    phase_name,
-    poses_name,
-)
+from lie_ssl.protocol.phases import PHASES
+from lie_ssl.protocol.schema import GAP, POSES, SELF_OCCLUSION, SELF_OCCLUSION_POSES, SETTING, in_order
+from lie_ssl.report.colours import colour_of, marker_of
+from lie_ssl.report.names import ARM_KEYS, BAR_SETTINGS, BASE, Arm, arms_of, method_name
 from lie_ssl.report.summary import curve_of, gaps_of, over_seeds
 from lie_ssl.report.tables import diverse_of, phases_and_poses
 from lie_ssl.storage.paths import as_one_part, inside
@@ -51,7 +40,7 @@ def draw_figures(accuracy: pd.DataFrame, curve: pd.DataFrame, out: Path) -> list
             if len(gaps):
                 pages[f"gaps_{phase}_{poses}"] = gap_bars(gaps, phase, poses)
     if len(curve):
-        for phase in in_order(curve["phase"], ("linear", "finetune")):
+        for phase in in_order(curve["phase"], PHASES):
             for method in dict.fromkeys(arm.method for arm in arms_of(curve[curve["phase"] == phase])):
                 pages[f"angles_{phase}_{as_one_part(method)}"] = angle_curves(curve, phase, method)
     paths = []
@@ -69,7 +58,7 @@ def bars(accuracy: pd.DataFrame, phase: str, poses: str, diverse: float | None =
     diverse = max(diverse_of(accuracy)) if diverse is None else diverse
     own = accuracy[(accuracy["phase"] == phase) & (accuracy["poses"] == poses) & (accuracy["diverse"] == diverse)]
     means = over_seeds(own, [*ARM_KEYS, "setting"], "top1")
-    title = f"{phase_name(phase)}, {poses_name(poses)}, {diverse:g} % diverse instances"
+    title = f"{PHASES.title(phase)}, {POSES.title_of(poses)}, {diverse:g} % diverse instances"
     return _grouped(means, "setting", BAR_SETTINGS, arms_of(own), title, "top-1 accuracy (%)")
 
 
@@ -80,8 +69,8 @@ def gap_bars(gaps: pd.DataFrame, phase: str, poses: str, diverse: float | None =
         gaps["poses"].isin([poses, SELF_OCCLUSION_POSES]) & (gaps["diverse"] == diverse) & (gaps["phase"] == phase)
     ]
     means = over_seeds(own, [*ARM_KEYS, "gap"], "points")
-    shown = [g for g in SHORT if g != SELF_OCCLUSION or SELF_OCCLUSION in set(gaps["gap"])]
-    title = f"{phase_name(phase)}, {poses_name(poses)}, {diverse:g} % diverse instances: gaps"
+    shown = [*BAR_SETTINGS, *([SELF_OCCLUSION] if SELF_OCCLUSION in set(gaps["gap"]) else [])]
+    title = f"{PHASES.title(phase)}, {POSES.title_of(poses)}, {diverse:g} % diverse instances: gaps"
     return _grouped(means, "gap", shown, arms_of(own), title, "points below known,\ntypical pose")
 
 
@@ -90,7 +79,7 @@ def angle_curves(curve: pd.DataFrame, phase: str, method: str, diverse: float | 
     diverse = max(diverse_of(curve)) if diverse is None else diverse
     own = curve[(curve["phase"] == phase) & (curve["method"] == method) & (curve["diverse"] == diverse)]
     means, arms = curve_of(own), arms_of(own)
-    kinds, settings = in_order(curve["poses"], ()), in_order(curve["setting"], SETTINGS)
+    kinds, settings = POSES.in_order(curve["poses"]), SETTING.in_order(curve["setting"])
     figure = blank_figure(max(6.4, 4.2 * len(kinds)), 2.5 * len(settings) + 1.1)
     panels = figure.subplots(len(settings), len(kinds), sharey=True, squeeze=False)
     for (i, j), panel in np.ndenumerate(panels):
@@ -98,18 +87,18 @@ def angle_curves(curve: pd.DataFrame, phase: str, method: str, diverse: float | 
         for arm in arms:
             line = shown[_is(shown, arm)]
             colour = colour_of(arm, arms)
-            panel.plot(line["angle"], line["mean"], color=colour, lw=1.8, ls=_dash(arm), marker=_marker(arm), ms=4)
+            panel.plot(line["angle"], line["mean"], color=colour, lw=1.8, ls=_dash(arm), marker=marker_of(arm), ms=4)
             error = line["error"].fillna(0)
             panel.fill_between(line["angle"], line["mean"] - error, line["mean"] + error, color=colour, alpha=0.2, lw=0)
-        panel.set_title(f"{SETTINGS.get(settings[i], settings[i])}, {poses_name(kinds[j])}", fontsize=9)
+        panel.set_title(f"{SETTING.title_of(settings[i])}, {POSES.title_of(kinds[j])}", fontsize=9)
         top = 180 if kinds[j] == "so3" else 360
         panel.set(xlim=(0, top), xticks=np.arange(0, top + 1, top // 6))
         plain_axes(panel)
         panel.set_xlabel("angle (degrees)" if i == len(settings) - 1 else "")
         panel.set_ylabel("top-1 (%)" if j == 0 else "")
     panels[0, 0].set_ylim(bottom=0)
-    figure.suptitle(f"{phase_name(phase)}, {diverse:g} % diverse instances", fontsize=11)
-    _legend(figure, arms, lambda arm, c: Line2D([], [], color=c, lw=1.8, ls=_dash(arm), marker=_marker(arm), ms=4))
+    figure.suptitle(f"{PHASES.title(phase)}, {diverse:g} % diverse instances", fontsize=11)
+    _legend(figure, arms, lambda arm, c: Line2D([], [], color=c, lw=1.8, ls=_dash(arm), marker=marker_of(arm), ms=4))
     return figure
 
 
@@ -128,7 +117,7 @@ def _grouped(
             style = {"color": colour_of(arm, arms), "edgecolor": "white", "hatch": "//" if arm.option == 2 else ""}
             brackets = {"elinewidth": 1, "ecolor": "#222222"}
             panel.bar(x, found["mean"], width, yerr=found["error"], capsize=3, error_kw=brackets, **style)
-        panel.set_xticks(range(len(places)), ["\n".join(SHORT[p]) for p in places], fontsize=9)
+        panel.set_xticks(range(len(places)), ["\n".join(GAP.words[p].lines) for p in places], fontsize=9)
         panel.axhline(0, color="#222222", lw=0.8)
         panel.set_title(method_name(method), fontsize=10)
         plain_axes(panel)
@@ -159,7 +148,7 @@ def _legend(figure: Figure, arms: Sequence[Arm], handle: Callable[[Arm, str], Pa
 def _kind(arm: Arm) -> str:
     """What the arm is called where a panel's title says the method."""
     name = Arm("", arm.arm, arm.option).name.lstrip(", ")
-    return "baseline" if arm.arm == "base" else name
+    return "baseline" if arm.arm == BASE else name
 
 
 def _is(means: pd.DataFrame, arm: Arm) -> pd.Series:
@@ -168,10 +157,6 @@ def _is(means: pd.DataFrame, arm: Arm) -> pd.Series:
 
 def _dash(arm: Arm) -> str:
     return "--" if arm.option == 2 else "-"
-
-
-def _marker(arm: Arm) -> str:
-    return MARKERS.get(arm.arm, "x")
 
 
 def plain_axes(panel: Axes) -> None:

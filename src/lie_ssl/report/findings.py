@@ -7,19 +7,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from lie_ssl.objectives.registry import OBJECTIVES
+from lie_ssl.protocol.phases import PHASES
+from lie_ssl.protocol.schema import POSES, SETTING, in_order
 from lie_ssl.report.gathering import ReportData
-from lie_ssl.report.names import (
-    ARM_KEYS,
-    BAR_SETTINGS,
-    BASE,
-    PHASES,
-    SETTINGS,
-    Arm,
-    arms_of,
-    in_order,
-    phase_name,
-    poses_name,
-)
+from lie_ssl.report.names import ARM_KEYS, BAR_SETTINGS, BASE, Arm, arms_of
 from lie_ssl.report.summary import over_seeds
 
 CHALLENGERS = ("lie", "literal", "frames")  # whose gain over the baseline is told: the first of them that is there
@@ -55,7 +47,7 @@ def findings(report: ReportData) -> list[str]:
         return [compared(report), *_alone(accuracy, phase)]
     wins = "; ".join(_wins(pair) for pair in pairs)
     losses = "; ".join(_losses(pair) for pair in pairs)
-    return [compared(report), f"{phase_name(phase)}: {wins}.", f"{_capital(losses)}; {_certainty(pairs)}."]
+    return [compared(report), f"{PHASES.title(phase)}: {wins}.", f"{_capital(losses)}; {_certainty(pairs)}."]
 
 
 def plain_sentences(report: ReportData) -> list[str]:
@@ -73,10 +65,11 @@ def plain_sentences(report: ReportData) -> list[str]:
         parts = []
         for arm in reversed(arms_of(accuracy)):
             own = _of(means, arm).set_index("poses")["mean"]
-            control = " (the same pairs, no operator)" if arm.arm == "frames" else ""
+            note = OBJECTIVES[arm.arm].note if arm.arm in OBJECTIVES else ""
+            control = f" ({note})" if note else ""
             told = " and ".join(f"{value:.1f} %" for value in own)
             parts.append(f"in {told} of frames by {arm.name}{control}")
-        kinds = " and ".join(dict.fromkeys(means["poses"].map(poses_name)))
+        kinds = " and ".join(dict.fromkeys(means["poses"].map(POSES.title_of)))
         sentences.append(f"{opening} ({kinds}): {'; '.join(parts)}.")
     return [*sentences, *_operator_sentence(report.equivariance)]
 
@@ -102,7 +95,7 @@ def compare(accuracy: pd.DataFrame, phase: str) -> list[Comparison]:
     """For each method with a baseline, the arm of interest against it in one phase."""
     own = accuracy[(accuracy["phase"] == phase) & accuracy["setting"].isin(BAR_SETTINGS)]
     # Typical frames are the same for every kind of pose and count once.
-    first = in_order(accuracy["poses"], ())[0]
+    first = POSES.in_order(accuracy["poses"])[0]
     own = own[(own["setting"] != "unknown_typical") | (own["poses"] == first)]
     means = over_seeds(own, [*ARM_KEYS, "setting", "diverse", "poses"], "top1")
     arms = arms_of(own)
@@ -188,7 +181,7 @@ def _alone(accuracy: pd.DataFrame, phase: str) -> list[str]:
     order = means.sort_values("mean", kind="stable")
     told = [f"{Arm(*row[ARM_KEYS]).name} for {_where(row)}: {row['mean']:.1f} %" for _, row in order.iterrows()]
     return [
-        f"{phase_name(phase)}: highest is {told[-1]}, lowest {told[0]}.",
+        f"{PHASES.title(phase)}: highest is {told[-1]}, lowest {told[0]}.",
         "No method has both a baseline and an arm that learns from pairs here, so nothing can be said about gains.",
     ]
 
@@ -199,8 +192,8 @@ def _of(means: pd.DataFrame, arm: Arm) -> pd.DataFrame:
 
 
 def _where(row: pd.Series) -> str:
-    kind = "" if row["setting"] == "unknown_typical" else f"{poses_name(row['poses'])}, "
-    noun, rest = SETTINGS[row["setting"]].split(" in ", 1)
+    kind = "" if row["setting"] == "unknown_typical" else f"{POSES.title_of(row['poses'])}, "
+    noun, rest = SETTING.title_of(row["setting"]).split(" in ", 1)
     return f"{noun}s in {rest}s ({kind}{row['diverse']:g} % diverse)"
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lie_ssl.report.tables import Cell, Table
+from lie_ssl.report.cells import Cell, Table
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.paths import inside
 from lie_ssl.storage.tables import csv_safe
@@ -55,11 +55,16 @@ def to_rich(table: Table) -> RichTable:
     from rich.markup import escape as plain
     from rich.table import Table as RichTable
 
-    page = RichTable(title=plain(table.title), box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
+    # As wide as the title, in which a narrow table would break it.
+    page = RichTable(
+        title=plain(table.title), box=box.SIMPLE_HEAD, padding=0, pad_edge=False, min_width=len(table.title)
+    )  # fmt: skip
     page.add_column(plain(table.corner), overflow="fold")  # in a narrow terminal names are broken, not cut off
     for number, (group, column) in enumerate(table.columns):
         longest = max((len(mean_text(row.cells[number])) for row in table.rows), default=0)
-        page.add_column(plain(f"{group}\n{column}"), justify="right", min_width=longest, overflow="fold")
+        page.add_column(
+            plain("\n".join(filter(None, (group, column)))), justify="right", min_width=longest, overflow="fold"
+        )
     for row, after in zip(table.rows, [*table.rows[1:], None], strict=True):
         cells = [_rich_cell(cell) for cell in row.cells]
         page.add_row(plain(row.name), *cells, end_section=after is not None and after.block != row.block)

@@ -4,12 +4,16 @@ what the operator does."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
-from lie_ssl.report.names import ARM_KEYS, METHODS, Arm, arms_of, in_order, method_name, poses_name
+from lie_ssl.methods.registry import METHODS
+from lie_ssl.protocol.metrics import METRICS
+from lie_ssl.protocol.schema import POSES, TOP1, in_order
+from lie_ssl.report.cells import Row, Table, cells_of, lookup
+from lie_ssl.report.names import ARM_KEYS, Arm, arms_of, method_name
 from lie_ssl.report.summary import over_seeds
-from lie_ssl.report.tables import Row, Table, lookup
 
 CELLS = [
     ("linear", "known_new", "linear, known object, new pose"),
@@ -17,8 +21,8 @@ CELLS = [
     ("finetune", "known_new", "finetuned, known object, new pose"),
     ("finetune", "unknown_diverse", "finetuned, unknown object"),
 ]
-AGAINST = ("base", "frames", "lie_off")
-OPERATOR = {"mrr": "MRR", "mrr_transfer": "other's t", "mrr_identity": "not moved", "relative_error": "rel. error"}
+AGAINST = ("alone", "frames", "lie_off")
+OPERATOR = ("mrr", "mrr_transfer", "mrr_identity", "relative_error")  # of the metric `retrieval`
 
 
 def headline_tables(accuracy: pd.DataFrame, equivariance: pd.DataFrame) -> list[Table]:
@@ -28,29 +32,29 @@ def headline_tables(accuracy: pd.DataFrame, equivariance: pd.DataFrame) -> list[
     tables = [headline_accuracy(accuracy)]
     if len(gains := operator_gain(accuracy[accuracy["phase"] == "linear"])):
         tables.append(headline_gains(gains))
-    return tables if equivariance.empty else [*tables, headline_operator(equivariance)]
+    return tables if _moved(equivariance).empty else [*tables, headline_operator(equivariance)]
 
 
 def headline_accuracy(accuracy: pd.DataFrame) -> Table:
     """All arms x linear and finetuned x known and unknown objects x kinds of pose."""
-    largest, kinds = accuracy["diverse"].max(), in_order(accuracy["poses"], ())
+    largest, kinds = accuracy["diverse"].max(), POSES.in_order(accuracy["poses"])
     own = accuracy[accuracy["diverse"] == largest]
-    found = lookup(over_seeds(own, [*ARM_KEYS, "phase", "setting", "poses"], "top1"))
+    found = lookup(own, [*ARM_KEYS, "phase", "setting", "poses"], TOP1)
     measured = [c for c in CELLS if c[0] in set(own["phase"]) and c[1] in set(own["setting"])]
     rows = tuple(
         Row(arm.name, tuple(found(*arm, p, s, kind) for p, s, _ in measured for kind in kinds), method_name(arm.method))
         for arm in arms_of(own, "linear")
     )
-    title = f"Top-1 accuracy in %, {largest:g} % of the instances diverse, {_seeds(own)}"
+    title = f"{TOP1.title[:1].upper()}{TOP1.title[1:]}, {largest:g} % of the instances diverse, {_seeds(own)}"
     groups = tuple((name, tuple(k.upper() for k in kinds)) for _, _, name in measured)
     return Table("headline_accuracy", title, "", groups, rows)
 
 
 def headline_gains(gains: pd.DataFrame) -> Table:
     """X Lie minus X, X Frames and X Lie off with a linear classifier, at the smallest and the largest proportion."""
-    kinds = in_order(gains["poses"], ())
+    kinds = POSES.in_order(gains["poses"])
     shares = sorted({gains["diverse"].min(), gains["diverse"].max()})
-    found = lookup(gains[["method", "against", "setting", "diverse", "poses", "mean", "error"]])
+    found = cells_of(gains, ["method", "against", "setting", "diverse", "poses"], TOP1.digits)
     settings = [(setting, name.removeprefix("linear, ")) for phase, setting, name in CELLS if phase == "linear"]
     columns = [(setting, share, kind) for setting, _ in settings for share in shares for kind in kinds]
     rows = []
@@ -84,6 +88,9 @@ def ablation_operator(equivariance: pd.DataFrame) -> list[Table]:
 
 
 def _moved(equivariance: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the part that an operator moves, for unknown objects; none where no arm has an operator."""
+    if equivariance.empty:
+        return equivariance
     return equivariance[(equivariance["instances"] == "unknown") & (equivariance["part"] == "moved")].assign(option=1)
 
 
@@ -91,10 +98,12 @@ def _operator_table(
     name: str, title: str, own: pd.DataFrame, keys: list[str], rows: Sequence[tuple[str, tuple[object, ...], str]]
 ) -> Table:
     """Rows are a name, the values of the keys and the method."""
-    kinds = in_order(own["poses"], ())
-    found = {each: lookup(over_seeds(own, [*keys, "poses"], each), digits=2) for each in OPERATOR}
-    groups = tuple((poses_name(kind), tuple(OPERATOR.values())) for kind in kinds)
-    cells = [tuple(found[each](*key, kind) for kind in kinds for each in OPERATOR) for _, key, _ in rows]
+    kinds = POSES.in_order(own["poses"])
+    columns = {c.name: replace(c, digits=2) for c in METRICS["retrieval"].columns if c.name in OPERATOR}
+    found = [lookup(own, [*keys, "poses"], columns[name]) for name in OPERATOR]
+    titles = tuple(columns[name].short or columns[name].title for name in OPERATOR)
+    groups = tuple((POSES.title_of(kind), titles) for kind in kinds)
+    cells = [tuple(cell(*key, kind) for kind in kinds for cell in found) for _, key, _ in rows]
     return Table(name, title, "", groups, tuple(
         Row(label, own_cells, method_name(method))
         for (label, _, method), own_cells in zip(rows, cells, strict=True)

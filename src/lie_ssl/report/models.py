@@ -9,8 +9,10 @@ import pandas as pd
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from lie_ssl.protocol.phases import PHASES
+from lie_ssl.protocol.schema import SELF_OCCLUSION, SELF_OCCLUSION_POSES
 from lie_ssl.report.figures import blank_figure, plain_axes
-from lie_ssl.report.names import SELF_OCCLUSION, SELF_OCCLUSION_POSES, method_name, phase_name
+from lie_ssl.report.names import method_name
 from lie_ssl.report.summary import gaps_of
 from lie_ssl.report.tables import phases_and_poses
 from lie_ssl.storage.paths import inside
@@ -47,7 +49,9 @@ def model_gaps(accuracy: pd.DataFrame, phase: str) -> Figure:
     panel.axhline(0, color="#222222", lw=0.8)
     panel.set_ylabel("points below known,\ntypical pose")
     plain_axes(panel)
-    figure.suptitle(f"{phase_name(phase)}: what published models lose (in brackets: known, typical pose)", fontsize=11)
+    figure.suptitle(
+        f"{PHASES.title(phase)}: what published models lose (in brackets: known, typical pose)", fontsize=11
+    )
     figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     return figure
 

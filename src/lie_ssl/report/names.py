@@ -1,4 +1,7 @@
-"""What methods, arms, settings and measures are called for readers, and the order in which they stand."""
+"""What methods and arms are called for readers, and the order in which they stand.
+
+Settings, poses and measures have their names from `lie_ssl.protocol.schema` and the registered metrics and phases.
+"""
 
 from __future__ import annotations
 
@@ -7,38 +10,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
-BASE = "base"
-METHODS = {"mae": "MAE", "vicreg": "VICReg", "simclr": "SimCLR"}
-ARMS = {BASE: "", "frames": "Frames", "literal": "Lie (literal)", "lie": "Lie", "lie_off": "Lie off"}
-PHASES = {"linear": "Linear evaluation", "finetune": "Finetuning", "knn": "k nearest neighbours"}
-SETTINGS = {
-    "known_typical": "known instance in typical pose",
-    "known_new": "known instance in new pose",
-    "known_new_supervised": "known instance in pose new to the classifier",
-    "unknown_typical": "unknown instance in typical pose",
-    "unknown_diverse": "unknown instance in diverse pose",
-}
-PAPER_SETTINGS = ("known_new", "unknown_diverse")
-BAR_SETTINGS = ("known_new", "unknown_typical", "unknown_diverse")
-SELF_OCCLUSION = "self_occlusion"
-SELF_OCCLUSION_POSES = "2d - 3d"  # what stands for its kind of pose
-SHORT = {
-    "known_new": ("known,", "new pose"),
-    "unknown_typical": ("unknown,", "typical pose"),
-    "unknown_diverse": ("unknown,", "diverse pose"),
-    SELF_OCCLUSION: ("self-", "occlusion"),
-}  # under bars, in lines
-GAPS = {name: SETTINGS[name] for name in list(SETTINGS)[1:]} | {SELF_OCCLUSION: "self-occlusion"}
-MEASURES = {
-    "mrr": "MRR",
-    "mrr_transfer": "MRR, t of another instance",
-    "mrr_identity": "MRR, not moved",
-    "hit1": "hit@1",
-    "hit5": "hit@5",
-    "relative_error": "relative error",
-    "pose_r2": "pose R²",
-    "pose_degrees": "pose error, degrees",
-}
+from lie_ssl.methods.registry import METHODS
+from lie_ssl.objectives.registry import OBJECTIVES
+from lie_ssl.protocol.schema import SETTING
+
+BASE = "alone"
+BAR_SETTINGS = tuple(name for name, word in SETTING.words.items() if word.lines)  # that figures show
 
 
 class Arm(NamedTuple):
@@ -51,33 +28,30 @@ class Arm(NamedTuple):
     @property
     def name(self) -> str:
         """Such as "MAE Lie"; Option 2 (classifiers see moved neighbours too) is said, Option 1 is not."""
-        words = [method_name(self.method), ARMS.get(self.arm, self.arm)]
-        return " ".join(w for w in words if w) + (f", option {self.option}" if self.option != 1 else "")
+        words = [method_name(self.method), OBJECTIVES.title(self.objective)]
+        notes = [self.variant, f"option {self.option}" if self.option != 1 else ""]
+        return ", ".join([" ".join(w for w in words if w), *(note for note in notes if note)])
 
     @property
-    def order(self) -> tuple[int, str, int, str, int]:
-        return (*_place(self.method, METHODS), *_place(self.arm, ARMS), self.option)
+    def objective(self) -> str:
+        """The name of its objective, without that of a variant."""
+        return self.arm.partition("-")[0]
+
+    @property
+    def variant(self) -> str:
+        """The word of a variant, empty for none."""
+        return self.arm.partition("-")[2]
+
+    @property
+    def order(self) -> tuple[int, str, int, str, str, int]:
+        return (*_place(self.method, METHODS), *_place(self.objective, OBJECTIVES), self.variant, self.option)
 
 
 ARM_KEYS = list(Arm._fields)
 
 
 def method_name(method: str) -> str:
-    return METHODS.get(method, method)
-
-
-def phase_name(phase: str) -> str:
-    return PHASES.get(phase, phase)
-
-
-def poses_name(poses: str) -> str:
-    return {"2d": "2D poses", "3d": "3D poses", "so3": "free rotations", "time": "moments of a clip"}.get(poses, poses)
-
-
-def in_order(names: Iterable[str], known: Iterable[str]) -> list[str]:
-    """The known names in their own order, then the others by the alphabet."""
-    places = list(known)
-    return sorted(set(names), key=lambda name: _place(name, places))
+    return METHODS.title(method)
 
 
 def arms_of(table: pd.DataFrame, phase: str | None = None) -> list[Arm]:

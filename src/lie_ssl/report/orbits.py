@@ -15,7 +15,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.frames.pairs import Deltas, pose_kinds
 from lie_ssl.lie.diagnostics import spectrum
-from lie_ssl.report.names import poses_name
+from lie_ssl.protocol.schema import POSES
 from lie_ssl.training.loading import Loaded
 
 Floats = NDArray[np.float64]
@@ -69,7 +69,7 @@ def orbit_of(loaded: Loaded, frames: FrameSet, poses: str = "2d") -> Orbit:
     shares = sizes**2 / max(float((sizes**2).sum()), 1e-30)
     plane = axes[:2].T  # (M, 2)
     return Orbit(
-        subject=f"{name}, {poses_name(kind)}",
+        subject=f"{name}, {POSES.title_of(kind)}",
         angles=own["angle"].to_numpy(np.float64),
         true=(true - middle) @ plane,
         inferred=(inferred - middle) @ plane,

@@ -10,7 +10,9 @@ from pathlib import Path
 from plotly.offline import get_plotlyjs
 
 from lie_ssl.errors import UserError
+from lie_ssl.objectives.registry import OBJECTIVES
 from lie_ssl.report import texts
+from lie_ssl.report.cells import Table
 from lie_ssl.report.findings import findings
 from lie_ssl.report.formats import to_html
 from lie_ssl.report.gathering import Evaluated, ReportData
@@ -19,7 +21,6 @@ from lie_ssl.report.orbits import eigenvalues, orbit_of
 from lie_ssl.report.pictures import Disagreement, Picture, disagreement, find_frames, pairs
 from lie_ssl.report.plots import Plot, accuracy_plot, angle_plot, gap_plot, orbit_plot, spectrum_plot
 from lie_ssl.report.tables import (
-    Table,
     ablation_tables,
     accuracy_tables,
     equivariance_tables,
@@ -101,7 +102,7 @@ class Page:
     def _operator(self) -> str:
         if self.report.equivariance.empty:
             return why("There is no equivariance.csv among what was given.")
-        text = paragraph(texts.OPERATOR)
+        text = paragraph(texts.operator(self.report.equivariance.columns))
         return text + tables(equivariance_tables(self.report.equivariance))
 
     def _ablations(self) -> str:
@@ -161,8 +162,7 @@ class Page:
         """One evaluation, that of the lowest seed, for each arm that may have an operator."""
         found: dict[object, Evaluated] = {}
         for each in sorted(self.report.evaluated, key=lambda e: (e.arm.order, e.seed)):
-            objective = (each.card["pretraining"] or {}).get("objective", {})
-            if any(objective.get(term, 0) for term in ("lie", "euclidean")):
+            if each.arm.objective in OBJECTIVES and OBJECTIVES[each.arm.objective].told == "move":
                 found.setdefault(each.arm, each)
         return list(found.values())
 

@@ -9,21 +9,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from lie_ssl.protocol.phases import PHASES
+from lie_ssl.protocol.schema import GAP, POSES, SELF_OCCLUSION, SELF_OCCLUSION_POSES, SETTING
 from lie_ssl.report.colours import colour_of
-from lie_ssl.report.names import (
-    ARM_KEYS,
-    BAR_SETTINGS,
-    SELF_OCCLUSION,
-    SELF_OCCLUSION_POSES,
-    SETTINGS,
-    SHORT,
-    Arm,
-    arms_of,
-    in_order,
-    method_name,
-    phase_name,
-    poses_name,
-)
+from lie_ssl.report.names import ARM_KEYS, BAR_SETTINGS, Arm, arms_of, method_name
 from lie_ssl.report.orbits import Orbit
 from lie_ssl.report.summary import curve_of, gaps_of, over_seeds
 from lie_ssl.report.tables import diverse_of, phases_and_poses
@@ -73,10 +62,10 @@ def angle_plot(curve: pd.DataFrame) -> Plot:
     means = curve_of(curve)
     views = []
     for cut in _cuts(curve):
-        for setting in in_order(curve["setting"], SETTINGS):
+        for setting in SETTING.in_order(curve["setting"]):
             own = cut.of(means[means["setting"] == setting])
             if len(own):
-                views.append(View(f"{cut.name}, {SETTINGS.get(setting, setting)}", _lines(own)))
+                views.append(View(f"{cut.name}, {SETTING.title_of(setting)}", _lines(own)))
     top = 360 if curve["angle"].max() > 180 else 180
     layout = {
         "xaxis": {"title": {"text": "angle (degrees)"}, "tick0": 0, "dtick": 60, "range": [0, top]},
@@ -141,7 +130,7 @@ class Cut(NamedTuple):
 
     @property
     def name(self) -> str:
-        phase, poses = phase_name(self.phase), poses_name(self.poses)
+        phase, poses = PHASES.title(self.phase), POSES.title_of(self.poses)
         return f"{method_name(self.method)}: {phase}, {poses}, {self.diverse:g} % diverse"
 
     def of(self, table: pd.DataFrame) -> pd.DataFrame:
@@ -165,7 +154,8 @@ def _bars(means: pd.DataFrame, cut: Cut, column: str, places: Sequence[str]) -> 
     for arm in arms:
         own = means[_is(means, arm)].set_index(column).reindex(list(places))
         traces.append({
-            "type": "bar", "name": arm.name, "x": ["<br>".join(SHORT[p]).replace(" ", "<br>") for p in places],
+            "type": "bar", "name": arm.name,
+            "x": ["<br>".join(GAP.words[p].lines).replace(" ", "<br>") for p in places],
             "y": _plain(own["mean"]), "error_y": _brackets(own["error"]),
             "marker": {"color": colour_of(arm, arms), "pattern": _hatch(arm, colour_of(arm, arms))},
         })  # fmt: skip

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from lie_ssl.report.names import ARM_KEYS, GAPS, SELF_OCCLUSION, SELF_OCCLUSION_POSES
+from lie_ssl.protocol.schema import GAP, GAPS, SELF_OCCLUSION, SELF_OCCLUSION_POSES
+from lie_ssl.report.names import ARM_KEYS
 
 # Free rotations have a different angle in nearly every frame; their curve is drawn in steps of this many degrees.
 MOST_ANGLES = 100
@@ -30,13 +31,13 @@ def gaps_of(accuracy: pd.DataFrame) -> pd.DataFrame:
     wide = accuracy.pivot(index=keys, columns=["poses", "setting"], values="top1")
     parts = {}
     for poses in dict.fromkeys(accuracy["poses"]):
-        for gap in GAPS:
+        for gap in GAP.words:
             if (poses, gap) in wide and (poses, "known_typical") in wide:
                 parts[poses, gap] = wide[poses, "known_typical"] - wide[poses, gap]
     if ("2d", "unknown_diverse") in wide and ("3d", "unknown_diverse") in wide:
         parts[SELF_OCCLUSION_POSES, SELF_OCCLUSION] = wide["2d", "unknown_diverse"] - wide["3d", "unknown_diverse"]
     if not parts:
-        return pd.DataFrame(columns=[*keys, "poses", "gap", "points"])
+        return pd.DataFrame(columns=GAPS.names)
     tables = [s.rename("points").reset_index().assign(poses=p, gap=g) for (p, g), s in parts.items()]
     joined: pd.DataFrame = pd.concat(tables, ignore_index=True).dropna(subset=["points"])
     return joined

@@ -5,75 +5,34 @@ What was not measured stays in a table as an empty cell.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
-from lie_ssl.protocol.settings import SETTINGS as ALL_SETTINGS
-from lie_ssl.report.names import (
-    ARM_KEYS,
-    BASE,
+from lie_ssl.methods.registry import METHODS
+from lie_ssl.protocol.metrics import METRICS
+from lie_ssl.protocol.phases import PHASES
+from lie_ssl.protocol.schema import (
+    ABLATION,
+    GAP,
     GAPS,
-    MEASURES,
-    METHODS,
-    PAPER_SETTINGS,
-    PHASES,
+    INSTANCES,
+    PART,
+    POSES,
     SELF_OCCLUSION,
     SELF_OCCLUSION_POSES,
-    SETTINGS,
-    Arm,
-    arms_of,
+    SETTING,
+    TOP1,
+    TURNED,
+    Column,
     in_order,
-    method_name,
-    phase_name,
-    poses_name,
 )
-from lie_ssl.report.summary import gaps_of, over_seeds
+from lie_ssl.report.cells import NOTHING, Cell, Row, Table, lookup, with_best
+from lie_ssl.report.names import ARM_KEYS, BASE, Arm, arms_of, method_name
+from lie_ssl.report.summary import gaps_of
 
-NOTHING = math.nan
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A mean over seeds; what is not there is not a number."""
-
-    mean: float = NOTHING
-    error: float = NOTHING  # standard error
-    difference: float = NOTHING  # to the baseline of the same method
-    multiple: float = NOTHING  # of the baseline
-    digits: int = 1
-    best: bool = False  # of its method, as the digits show it
-
-    @property
-    def empty(self) -> bool:
-        return math.isnan(self.mean)
-
-
-@dataclass(frozen=True)
-class Row:
-    """Rows of the same block belong together."""
-
-    name: str
-    cells: tuple[Cell, ...]
-    block: str = ""
-
-
-@dataclass(frozen=True)
-class Table:
-    """Columns come in groups with a heading each."""
-
-    name: str  # of a file
-    title: str
-    corner: str  # heading of the first column
-    groups: tuple[tuple[str, tuple[str, ...]], ...]
-    rows: tuple[Row, ...]
-
-    @property
-    def columns(self) -> list[tuple[str, str]]:
-        """Group and heading of every column."""
-        return [(group, column) for group, columns in self.groups for column in columns]
+POINTS = GAPS.columns[-1]
 
 
 def all_tables(accuracy: pd.DataFrame, equivariance: pd.DataFrame, ablation: pd.DataFrame) -> list[Table]:
@@ -86,99 +45,108 @@ def all_tables(accuracy: pd.DataFrame, equivariance: pd.DataFrame, ablation: pd.
     return tables + (ablation_tables(ablation) if len(ablation) else [])
 
 
-def accuracy_tables(accuracy: pd.DataFrame, settings: Sequence[str] = PAPER_SETTINGS) -> list[Table]:
+def accuracy_tables(accuracy: pd.DataFrame, settings: Sequence[str] = TURNED) -> list[Table]:
     """One table for every phase and kind of pose, in the paper's layout; other settings give other columns."""
     return [accuracy_table(accuracy, phase, poses, settings) for phase, poses in phases_and_poses(accuracy)]
 
 
 def accuracy_table(
-    accuracy: pd.DataFrame, phase: str, poses: str, settings: Sequence[str] = PAPER_SETTINGS
+    accuracy: pd.DataFrame, phase: str, poses: str, settings: Sequence[str] = TURNED
 ) -> Table:  # fmt: skip
     """Top-1 accuracy as mean, standard error, and difference and multiple to the baseline of the same method."""
     own = accuracy[(accuracy["phase"] == phase) & (accuracy["poses"] == poses)]
-    found = lookup(over_seeds(own, [*ARM_KEYS, "setting", "diverse"], "top1"))
+    found = lookup(own, [*ARM_KEYS, "setting", "diverse"], TOP1)
     columns = [(s, d) for s in settings for d in diverse_of(accuracy)]
     rows = []
     for arm in arms_of(accuracy, phase):
         base = Arm(arm.method, BASE)
         cells = [_against(found(*arm, s, d), None if arm == base else found(*base, s, d)) for s, d in columns]
         rows.append(Row(arm.name, tuple(cells), method_name(arm.method)))
-    paper = tuple(settings) == PAPER_SETTINGS
+    paper = tuple(settings) == TURNED
     return Table(
         name=f"{'accuracy' if paper else 'settings'}_{phase}_{poses}",
-        title=f"{phase_name(phase)}, {poses_name(poses)}: top-1 accuracy in %"
+        title=f"{PHASES.title(phase)}, {POSES.title_of(poses)}: {TOP1.title}"
         + ("" if paper else " in all settings"),
         corner="diverse instances",
-        groups=tuple((SETTINGS.get(s, s), _percent(diverse_of(accuracy))) for s in settings),
-        rows=_with_best(rows),
+        groups=tuple((SETTING.title_of(s), _percent(diverse_of(accuracy))) for s in settings),
+        rows=with_best(rows),
     )  # fmt: skip
 
 
 def settings_tables(accuracy: pd.DataFrame) -> list[Table]:
     """As :func:`accuracy_tables`, with all settings, typical poses too."""
-    return accuracy_tables(accuracy, ALL_SETTINGS)
+    return accuracy_tables(accuracy, tuple(SETTING.words))
 
 
 def gap_tables(accuracy: pd.DataFrame) -> list[Table]:
     """One table for every phase and proportion: how much is lost against known instances in typical pose."""
     gaps = gaps_of(accuracy)
     kinds = [p for p in dict.fromkeys(gaps["poses"]) if p != SELF_OCCLUSION_POSES]
-    columns = [(p, g) for p in kinds for g in GAPS if g != SELF_OCCLUSION]
-    groups = [(poses_name(p), tuple(GAPS[g] for q, g in columns if q == p)) for p in kinds]
+    columns = [(p, g) for p in kinds for g in GAP.words if g != SELF_OCCLUSION]
+    groups = [(POSES.title_of(p), tuple(GAP.title_of(g) for q, g in columns if q == p)) for p in kinds]
     if SELF_OCCLUSION in set(gaps["gap"]):
         columns.append((SELF_OCCLUSION_POSES, SELF_OCCLUSION))
-        groups.append(("2D minus 3D", (GAPS[SELF_OCCLUSION],)))
+        groups.append((POSES.title_of(SELF_OCCLUSION_POSES), (GAP.title_of(SELF_OCCLUSION),)))
     tables = []
     for phase in in_order(gaps["phase"], PHASES):
         for diverse in diverse_of(gaps):
             own = gaps[(gaps["phase"] == phase) & (gaps["diverse"] == diverse)]
-            found = lookup(over_seeds(own, [*ARM_KEYS, "poses", "gap"], "points"))
+            found = lookup(own, [*ARM_KEYS, "poses", "gap"], POINTS)
             rows = tuple(
                 Row(arm.name, tuple(found(*arm, p, g) for p, g in columns), method_name(arm.method))
                 for arm in arms_of(accuracy, phase)
             )
-            title = f"{phase_name(phase)} with {diverse:g} % diverse instances: gaps in points"
+            title = f"{PHASES.title(phase)} with {diverse:g} % diverse instances: gaps in points"
             tables.append(Table(f"gaps_{phase}_{diverse:g}", title, "lost against known, typical", tuple(groups), rows))
     return tables
 
 
 def equivariance_tables(equivariance: pd.DataFrame) -> list[Table]:
-    """One table for every kind of pose, for known and for unknown instances."""
-    parts = {"moved": "moved part", "whole": "whole embedding"}
-    retrieval = [m for m in MEASURES if not m.startswith("pose")]
-    # Pose is regressed from the whole embedding and stands in the rows of both parts.
-    columns = [("whole", m) for m in MEASURES if m not in retrieval] + [(part, m) for part in parts for m in retrieval]
-    groups = [("relative pose", tuple(MEASURES[m] for m in MEASURES if m not in retrieval))]
-    groups += [(f"retrieval, {name}", tuple(MEASURES[m] for m in retrieval)) for name in parts.values()]
-    equivariance = equivariance.reindex(columns=list(dict.fromkeys([*equivariance.columns, *MEASURES]))).assign(
-        option=1
-    )
+    """One table for every kind of pose, for known and for unknown instances, with the columns of every metric."""
+    columns = measured_columns(equivariance)
+    equivariance = equivariance.reindex(
+        columns=list(dict.fromkeys([*equivariance.columns, *(c.name for _, _, c in columns)]))
+    ).assign(option=1)
+    groups: dict[str, tuple[str, ...]] = {}
+    for heading, _, column in columns:
+        groups[heading] = (*groups.get(heading, ()), column.title)
     tables = []
-    for poses in in_order(equivariance["poses"], ()):
-        for instances in in_order(equivariance["instances"], ()):
+    for poses in POSES.in_order(equivariance["poses"]):
+        for instances in INSTANCES.in_order(equivariance["instances"]):
             own = equivariance[(equivariance["poses"] == poses) & (equivariance["instances"] == instances)]
-            found = {m: lookup(over_seeds(own, [*ARM_KEYS, "part"], m)) for m in MEASURES}
-            rows = []
-            for arm in arms_of(equivariance):
-                cells = [replace(found[m](*arm, p), digits=1 if m == "pose_degrees" else 3) for p, m in columns]
-                rows.append(Row(arm.name, tuple(cells), method_name(arm.method)))
-            title = f"The operator on {instances} instances, {poses_name(poses)}"
-            tables.append(
-                Table(f"equivariance_{poses}_{instances}", title, "encoder", tuple(groups), tuple(rows))
-            )  # fmt: skip
+            found = {c.name: lookup(own, [*ARM_KEYS, "part"], c) for _, _, c in columns}
+            rows = [
+                Row(arm.name, tuple(found[c.name](*arm, part) for _, part, c in columns), method_name(arm.method))
+                for arm in arms_of(equivariance)
+            ]
+            title = f"The operator on {INSTANCES.title_of(instances)} instances, {POSES.title_of(poses)}"
+            name = f"equivariance_{poses}_{instances}"
+            tables.append(Table(name, title, "encoder", tuple(groups.items()), tuple(rows)))
     return tables
+
+
+def measured_columns(equivariance: pd.DataFrame) -> list[tuple[str, str, Column]]:
+    """Heading, part and column of all that metrics have measured, as readers see it: first what is measured on the
+    whole embedding, then what is measured for each part."""
+    metrics = [m for m in METRICS.entries() if m.in_table(equivariance.columns)]
+    whole = [(m.title, "whole", c) for m in metrics if not m.by_part for c in m.shown]
+    by_part = [
+        (f"{m.title}, {PART.title_of(part)}", part, c)
+        for m in metrics if m.by_part for part in PART.words for c in m.shown
+    ]  # fmt: skip
+    return whole + by_part
 
 
 def ablation_tables(ablation: pd.DataFrame) -> list[Table]:
     """One table for every phase and kind of pose: accuracy without a part of the model, and what that changes."""
     shares = diverse_of(ablation)
-    columns = [(s, d) for s in PAPER_SETTINGS for d in shares]
+    columns = [(s, d) for s in TURNED for d in shares]
     names = ablation[["method", "ablation"]].drop_duplicates()
     tables = []
     for phase, poses in phases_and_poses(ablation):
         own = ablation[(ablation["phase"] == phase) & (ablation["poses"] == poses)]
         by = ["method", "ablation", "setting", "diverse"]
-        top1, drop = (lookup(over_seeds(own, by, value)) for value in ("top1", "drop"))
+        top1, drop = (lookup(own, by, column) for column in ABLATION.columns[-2:])
         rows = []
         for method in in_order(names["method"], METHODS):
             for name in names.loc[names["method"] == method, "ablation"]:
@@ -187,29 +155,21 @@ def ablation_tables(ablation: pd.DataFrame) -> list[Table]:
                 if name != "full":  # with which all others are compared
                     cells = [replace(c, difference=-drop(*key).mean) for c, key in zip(cells, keys, strict=True)]
                 rows.append(Row(f"{method_name(method)} Lie, {name}", tuple(cells), method_name(method)))
-        title = f"Ablations: {phase_name(phase)}, {poses_name(poses)}: top-1 accuracy in % (change to the full model)"
-        groups = tuple((SETTINGS[s], _percent(shares)) for s in PAPER_SETTINGS)
+        what = f"{PHASES.title(phase)}, {POSES.title_of(poses)}"
+        title = f"Ablations: {what}: {TOP1.title} (change to the full model)"
+        groups = tuple((SETTING.title_of(s), _percent(shares)) for s in TURNED)
         tables.append(Table(f"ablation_{phase}_{poses}", title, "diverse instances", groups, tuple(rows)))
     return tables
 
 
 def phases_and_poses(table: pd.DataFrame) -> list[tuple[str, str]]:
     """What the table has, in the order of a report."""
-    return [(phase, poses) for phase in in_order(table["phase"], PHASES) for poses in in_order(table["poses"], ())]
+    return [(phase, poses) for phase in in_order(table["phase"], PHASES) for poses in POSES.in_order(table["poses"])]
 
 
 def diverse_of(table: pd.DataFrame) -> list[float]:
     """The proportions of diverse instances in per cent, rising."""
     return sorted(float(d) for d in table["diverse"].unique())
-
-
-def lookup(means: pd.DataFrame, digits: int = 1) -> Callable[..., Cell]:
-    """Keys -> cell; an empty one for keys that are not there."""
-    keys = [c for c in means.columns if c not in ("mean", "error", "seeds")]
-    places = means[keys].itertuples(index=False, name=None)
-    numbers = zip(places, means["mean"], means["error"], strict=True)
-    cells = {tuple(k): Cell(float(m), float(e), digits=digits) for k, m, e in numbers}
-    return lambda *key: cells.get(key, Cell())
 
 
 def _against(cell: Cell, base: Cell | None) -> Cell:
@@ -220,23 +180,6 @@ def _against(cell: Cell, base: Cell | None) -> Cell:
         difference=cell.mean - base.mean,
         multiple=cell.mean / base.mean if base.mean > 0 else NOTHING,
     )
-
-
-def _with_best(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Marks the highest mean of every column and block; not where there is nothing to compare it with."""
-    out = []
-    for row in rows:
-        others = [r for r in rows if r.block == row.block]
-        cells = [
-            replace(cell, best=_highest(cell, [r.cells[i] for r in others])) for i, cell in enumerate(row.cells)
-        ]  # fmt: skip
-        out.append(replace(row, cells=tuple(cells)))
-    return tuple(out)
-
-
-def _highest(cell: Cell, others: Sequence[Cell]) -> bool:
-    values = [round(c.mean, c.digits) for c in others if not c.empty]
-    return not cell.empty and len(values) > 1 and round(cell.mean, cell.digits) == max(values)
 
 
 def _percent(shares: Iterable[float]) -> tuple[str, ...]:

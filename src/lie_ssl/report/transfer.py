@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from lie_ssl.protocol.schema import TEST, TOP1
+from lie_ssl.report.cells import Cell
+from lie_ssl.report.formats import mean_text
 from lie_ssl.report.names import Arm
 from lie_ssl.report.summary import over_seeds
 
@@ -12,8 +15,8 @@ def transfer_table(rows: pd.DataFrame) -> str:
     """Mean and standard error over the seeds of every arm, in the columns upright and rotated."""
     means = over_seeds(rows, ["photos", "method", "arm", "test"], "top1")
     means["words"] = [
-        f"{m:.1f}" + (f" ± {e:.1f}" if e == e else "") for m, e in zip(means["mean"], means["error"], strict=True)
+        mean_text(Cell(m, e, digits=TOP1.digits)) for m, e in zip(means["mean"], means["error"], strict=True)
     ]
     means["encoder"] = [Arm(m, a).name for m, a in zip(means["method"], means["arm"], strict=True)]
     wide = means.pivot_table(index=["photos", "encoder"], columns="test", values="words", aggfunc="first", sort=False)
-    return f"top-1 in per cent on test photographs\n{wide[['upright', 'rotated']].to_string()}"
+    return f"top-1 in per cent on test photographs\n{wide[list(TEST.words)].to_string()}"

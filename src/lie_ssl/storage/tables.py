@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Hashable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from lie_ssl.errors import UserError
+from lie_ssl.migration import RENAMED_CELLS
 from lie_ssl.storage.files import write_whole
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
-
-
-# Columns of names, which stay words even where they look like a number or like nothing ("007", "NA").
-NAMES = (
-    "method", "arm", "phase", "poses", "setting", "instances", "part", "ablation", "class", "predicted", "instance",
-    "recipe", "settings", "trial", "status", "model", "encoder", "weights", "words", "photos", "test", "optimiser",
-)  # fmt: skip
 
 
 def csv_safe(text: str) -> str:
@@ -54,10 +49,13 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
     write_whole(path, [table_bytes(table, float_format="%.6g")])
 
 
-def read_table(path: Path) -> pd.DataFrame:
-    """What :func:`write_table` wrote; an empty table for a file without columns."""
+def read_table(path: Path, words: Collection[str] = ()) -> pd.DataFrame:
+    """What :func:`write_table` wrote, in the words of today; an empty table for a file without columns.
+
+    `words` are the columns whose cells stay words even where they look like a number or like nothing ("007", "NA").
+    """
     try:
-        names = dict.fromkeys(NAMES, str)
+        names = dict.fromkeys(words, str)
         table = pd.DataFrame()
         if path.stat().st_size > 2:
             table = pd.read_csv(path, dtype=names, keep_default_na=False, na_values=[""])
@@ -66,4 +64,21 @@ def read_table(path: Path) -> pd.DataFrame:
     table = table.rename(columns=csv_text)
     for name in table.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]]:
         table[name] = table[name].map(lambda cell: csv_text(cell) if isinstance(cell, str) else cell)
+    for name, renamed in RENAMED_CELLS.items():
+        if name in table:
+            table[name] = [renamed.get(cell, cell) for cell in table[name]]
     return table
+
+
+def sorted_places(keys: Sequence[Hashable], order: Sequence[Hashable]) -> list[int]:
+    """Places of rows, such that those whose keys are in `order` come in this order; all others stay where they are.
+
+    A table to which several processes add their rows as they end is then always the same.
+
+    >>> sorted_places(["c", "?", "a", "a"], ["a", "b", "c"])
+    [2, 1, 3, 0]
+    """
+    ranks = {key: rank for rank, key in enumerate(order)}
+    known = [place for place, key in enumerate(keys) if key in ranks]
+    ordered = iter(sorted(known, key=lambda place: ranks[keys[place]]))
+    return [next(ordered) if key in ranks else place for place, key in enumerate(keys)]

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from lie_ssl.errors import UserError
+from lie_ssl.migration import migrate
 from lie_ssl.storage.torch_files import read_torch
 
 LAST, BEST = "last.ckpt", "best.ckpt"
@@ -29,7 +30,8 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
         and all(isinstance(key, str) and isinstance(value, torch.Tensor) for key, value in state.items())
     ):
         raise UserError(f"{path} is no checkpoint of a pretraining run of lie_ssl")
-    return checkpoint
+    stated = own.get("format", 1)
+    return migrate("checkpoint", checkpoint | {"format": stated}, str(path))
 
 
 def last_line(error: Exception) -> str:

@@ -18,7 +18,7 @@ from lie_ssl.frames.pairs import Instance, seen_instances, varied_factors
 from lie_ssl.lie import LieOperator
 from lie_ssl.lie.diagnostics import diagnose
 from lie_ssl.methods.features import embed_frames, knn_accuracy, to_float
-from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.objectives.pair_model import PairModel
 
 BANK, QUERIES, PAIRS, CALIBRATION = 2000, 1000, 256, 512
 
@@ -66,7 +66,7 @@ class Checks:
             if model.operator is not None and model.operator.centred:
                 self._calibrate(model, model.operator)
             result = {"knn": self._knn(model)} if self.knn else {}
-            if model.objective.pairs and self.pairs is not None:
+            if model.objective.needs_pairs and self.pairs is not None:
                 result |= self._pairs(model, self.pairs)
         finally:
             model.train()

@@ -14,7 +14,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.frames.pairs import seen_instances
 from lie_ssl.methods.features import embed_frames
-from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.storage.files import write_whole
 from lie_ssl.training.checks import distinct_pairs
 from lie_ssl.training.config import PretrainConfig, kinds_of
@@ -29,7 +29,7 @@ def store_coordinates(folder: Path, model: PairModel, frames: FrameSet, config: 
 
     There are 4,096 pairs, or as many as can differ if that is less.
     """
-    if model.operator is None:
+    if model.mover is None:
         return
     seen = seen_instances(frames.index, "train", config.diverse)
     varied, most = sum(bool(i.kinds) for i in seen), min(MOST, distinct_pairs(seen))
@@ -46,7 +46,7 @@ def store_coordinates(folder: Path, model: PairModel, frames: FrameSet, config: 
     for batch in batches:
         z, z_next = (embedded[np.searchsorted(rows, own)].to(device) for own in (batch.first, batch.second))
         delta = torch.from_numpy(batch.delta)
-        ts.append(model.operator.infer(z, z_next, delta.to(device)).cpu())
+        ts.append(model.mover.infer(z, z_next, delta.to(device)).cpu())
         deltas.append(delta)
     tensors = {"t": torch.cat(ts)[:most].contiguous(), "delta": torch.cat(deltas)[:most].contiguous()}
     write_whole(folder / COORDINATES, [save(tensors)])

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from lie_ssl.errors import UserError
 from lie_ssl.extras import require
+from lie_ssl.migration import FORMAT
 from lie_ssl.storage.cards import parse_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.trust import is_import_path
@@ -80,7 +81,7 @@ def settings(loaded: Loaded) -> dict[str, Any]:
     assert loaded.config is not None
     own = asdict(loaded.config.encoder)
     encoder = loaded.encoder
-    return {k: own[k] for k in ("name", "patch_size", "options")} | {
+    return {"format": FORMAT} | {k: own[k] for k in ("name", "patch_size", "options")} | {
         "image_size": encoder.image_size, "channels": encoder.channels,
         "pool": encoder.pool if encoder.is_vit else "auto",
     }  # fmt: skip

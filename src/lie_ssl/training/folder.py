@@ -19,11 +19,20 @@ from lie_ssl.errors import UserError
 from lie_ssl.extras import versions_of
 from lie_ssl.frames import FrameSet
 from lie_ssl.frames.pairs import Deltas
+from lie_ssl.migration import FORMAT, RENAMED_ARMS, arm_of, migrate
+from lie_ssl.objectives.registry import objective_type
 from lie_ssl.serialization import to_plain
 from lie_ssl.storage.cards import CARD, Kinds, check_fields, read_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.training.checkpoints import LAST, read_checkpoint
-from lie_ssl.training.config import NON_IDENTITY_FIELDS, PretrainConfig, import_paths, kinds_of, load_config
+from lie_ssl.training.config import (
+    NON_IDENTITY_FIELDS,
+    PretrainConfig,
+    config_bytes,
+    import_paths,
+    kinds_of,
+    load_config,
+)
 from lie_ssl.training.coordinates import read_coordinates
 
 CONFIG = "config.json"
@@ -67,7 +76,9 @@ def check_run(folder: Path, config: PretrainConfig, frames: FrameSet) -> bool:
 def check_names(folder: Path, config: PretrainConfig) -> None:
     """Refuses the folder of a run with another method or encoder, before their code would be imported."""
     values = read_json(folder / CONFIG, "choose another --out")
-    for part, own in (("method", config.method.name), ("encoder", config.encoder.name)):
+    values = migrate("config", values, str(folder / CONFIG))
+    names = {"method": config.method.name, "encoder": config.encoder.name, "objective": config.objective.name}
+    for part, own in names.items():
         given = values.get(part)
         found = given.get("name") if isinstance(given, dict) else None
         if found != own:
@@ -85,7 +96,7 @@ def check_finished(folder: Path, config: PretrainConfig) -> None:
         raise UserError(f"{folder / LAST} is of {method}, but the run is of {config.method.name}; {remedy}")
     if step != config.optim.steps:
         raise UserError(f"{folder / LAST} is of step {step:,}, but the run has {config.optim.steps:,}; {remedy}")
-    if config.objective.moves:
+    if objective_type(config.objective.name).has_mover:
         read_coordinates(folder)
 
 
@@ -106,11 +117,11 @@ def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def write_config(folder: Path, config: PretrainConfig) -> None:
-    write_whole(folder / CONFIG, [json.dumps(to_plain(config), indent=1).encode()])
+    write_whole(folder / CONFIG, [config_bytes(config)])
 
 
 def write_run_card(folder: Path, card: dict[str, Any]) -> None:
-    write_whole(folder / CARD, [json.dumps(card, indent=1).encode()])
+    write_whole(folder / CARD, [json.dumps({"format": FORMAT, **card}, indent=1).encode()])
 
 
 def read_run_card(folder: Path) -> dict[str, Any]:
@@ -122,8 +133,20 @@ def read_run_card(folder: Path) -> dict[str, Any]:
     card = read_json(path, remedy)
     if card.get("kind") != "pretraining":
         raise UserError(f"{path} is not the card of a run; give the folder that `lie-ssl pretrain` made")
+    old = "format" not in card
+    card = migrate("run", card, str(path))
     check_run_card(card, str(path), remedy)
+    if old and (folder / CONFIG).exists():
+        _name_arm(card, folder)
     return card
+
+
+def _name_arm(card: dict[str, Any], folder: Path) -> None:
+    """The arm of a card of format 1, by the config beside it; one that contradicts the config is left to be found."""
+    config = read_json(folder / CONFIG, "copy the run again")
+    found = config.get("arm")
+    if "format" not in config and RENAMED_ARMS.get(str(found), found) == card["arm"]:
+        card["arm"] = arm_of(migrate("config", config, str(folder / CONFIG)))
 
 
 def check_run_card(card: dict[str, Any], where: str, remedy: str) -> None:

@@ -19,7 +19,8 @@ from lie_ssl.frames.pictures import EXTENSIONS, fit_picture, load_picture
 from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.features import to_float
-from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.migration import migrate
+from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.serialization import from_plain
 from lie_ssl.storage.trust import check_trust
 from lie_ssl.training.checkpoints import BEST, LAST, last_line, model_state, read_checkpoint
@@ -84,7 +85,7 @@ def load(run: Path | str, which: Which = "last", trust: Collection[str] = ()) ->
     card = read_run_card(path)
     config = load_config(path / CONFIG, trust)
     # The checkpoint holds all weights; the file they first came from need not be here any more.
-    encoder = replace(config.encoder, weights="", layout="auto", allow=(), parts=(), pool=card["pool"])
+    encoder = replace(config.encoder, weights=None, layout="auto", allow=(), parts=(), pool=card["pool"])
     model = build_model(replace(config, encoder=encoder), card["size"], card["channels"], card["factors"])
     if which not in ("last", "best"):
         raise UserError(f"there is no checkpoint {which!r}; there are last and best")
@@ -125,11 +126,14 @@ def build_encoder(settings: Any, where: str, trust: Collection[str]) -> Encoder:
     if missing:
         raise UserError(f"{where} lacks the encoder's {missing[0]}; export or save the model again")
     check_trust(settings["name"], f"{where}: encoder.name", trust)
+    settings = migrate("encoder", settings, where)
     names = ("name", "patch_size", "pool", "options", *SIZES)
     config = from_plain(EncoderConfig, {name: settings[name] for name in names}, f"{where}: encoder")
     for name in SIZES:
-        if not getattr(config, name):
-            raise UserError(f"{where}: encoder.{name} is 0, but it must be 1 or more")
+        if getattr(config, name) is None:
+            raise UserError(f"{where}: encoder.{name} is missing; export or save the model again")
+    assert config.image_size is not None
+    assert config.channels is not None
     return create_encoder(config, config.image_size, config.channels)
 
 

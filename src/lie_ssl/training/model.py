@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import is_dataclass, replace
+from typing import Any
 
 import torch
 
@@ -11,12 +12,11 @@ from lie_ssl.errors import UserError
 from lie_ssl.methods.draws import derive_seed
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.method import Method
-from lie_ssl.methods.pair_model import PairModel
 from lie_ssl.methods.registry import create_method
 from lie_ssl.methods.weights import load_weights
+from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.storage.limits import check_memory, gigabytes
-from lie_ssl.storage.trust import is_import_path
-from lie_ssl.training.config import PretrainConfig
+from lie_ssl.training.config import PretrainConfig, import_paths
 
 USUAL = 512  # settings up to this size are taken to fit
 
@@ -24,9 +24,9 @@ USUAL = 512  # settings up to this size are taken to fit
 def build_model(config: PretrainConfig, size: int, channels: int, factors: Sequence[str] = ("pose",)) -> PairModel:
     """For frames of the given size; the same seed gives the same encoder and heads in every arm."""
     for name, found in (("image_size", size), ("channels", channels)):
-        if (given := getattr(config.encoder, name)) not in (0, found):
+        if (given := getattr(config.encoder, name)) not in (None, found):
             raise UserError(
-                f"encoder.{name} is {given}, but the frames of the data set have {found}; leave it at 0 or make other "
+                f"encoder.{name} is {given}, but the frames of the data set have {found}; leave it out or make other "
                 "frames"
             )
     check_model(config, size, channels, factors)
@@ -44,12 +44,9 @@ def check_model(config: PretrainConfig, size: int, channels: int, factors: Seque
 
     It is built without storage, which shows how large it is. That is worth its time only where some setting is large.
     """
-    settings = (config.method, config.objective.operator)
-    values = [value for each in settings for value in vars(each).values()]
-    numbers = [n for value in values for n in (value if isinstance(value, tuple) else (value,)) if isinstance(n, int)]
-    if max(numbers, default=0) <= USUAL or is_import_path(config.encoder.name) or is_import_path(config.method.name):
+    if max(_whole_numbers((config.method, config.objective)), default=0) <= USUAL or import_paths(config):
         return
-    encoder = replace(config.encoder, weights="", layout="auto", allow=(), parts=())
+    encoder = replace(config.encoder, weights=None, layout="auto", allow=(), parts=())
     try:
         with torch.random.fork_rng(devices=[]), torch.device("meta"):
             method = create_method(create_encoder(encoder, size, channels), config.method)
@@ -62,12 +59,23 @@ def check_model(config: PretrainConfig, size: int, channels: int, factors: Seque
     check_memory(4 * count, f"a model of {count:.3g} weights", "take smaller sizes of its parts")
 
 
+def _whole_numbers(value: Any) -> Iterator[int]:
+    """All whole numbers among settings, however deep."""
+    if isinstance(value, int):
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _whole_numbers(each)
+    elif is_dataclass(value):
+        yield from _whole_numbers(tuple(vars(value).values()))
+
+
 def load_parts(encoder: Encoder, method: Method, config: EncoderConfig) -> None:
     """Loads the encoder's weight file once more, with the wanted parts of the method."""
     known = method.parts()
     if wrong := [name for name in config.parts if name not in known]:
         raise UserError(f"encoder.parts has {wrong[0]!r}, but this method has {', '.join(known) or 'none'}")
-    if config.weights in ("", "timm"):
+    if config.weights in (None, "timm"):
         raise UserError("encoder.parts needs a weight file: set encoder.weights to its path")
     wanted = {name: known[name] for name in config.parts}
     encoder.weight_report = load_weights(

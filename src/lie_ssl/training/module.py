@@ -14,7 +14,8 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames.loader import PairTensors
 from lie_ssl.methods.draws import Draws, derive_seed
 from lie_ssl.methods.features import to_float
-from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.migration import FORMAT
+from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.optimisers import build_optimiser, gradient_norms
 from lie_ssl.training.schedule import scheduler
@@ -98,6 +99,7 @@ class Pretraining(pl.LightningModule):
             "skipped": self.skipped,
             "method": self.config.method.name,
             "digest": self.config.digest(),
+            "format": FORMAT,
         }
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:

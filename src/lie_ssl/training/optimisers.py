@@ -1,14 +1,28 @@
-"""The optimiser of a run: parameters by group, each with its own rate and decay."""
+"""Optimisers by name, and the one of a run: parameters by group, each with its own rate and decay."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Literal
 
 import torch
+from torch.nn import Parameter
 
-from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.training.config import OptimConfig
 from lie_ssl.training.lars import LARS
+
+
+def make_optimiser(
+    name: Literal["adamw", "sgd", "lars"], parameters: Iterable[Parameter] | list[dict[str, Any]], lr: float, *,
+    momentum: float = 0.9, beta: float = 0.999, weight_decay: float = 0.0,
+) -> torch.optim.Optimizer:  # fmt: skip
+    """An optimiser by its name, for parameters or for groups of them; `beta` is AdamW's second one."""
+    if name == "lars":
+        return LARS(parameters, lr=lr, momentum=momentum, weight_decay=weight_decay)
+    if name == "sgd":
+        return torch.optim.SGD(parameters, lr=lr, momentum=momentum, weight_decay=weight_decay)
+    return torch.optim.AdamW(parameters, lr=lr, betas=(momentum, beta), weight_decay=weight_decay)
 
 
 def build_optimiser(model: PairModel, config: OptimConfig) -> torch.optim.Optimizer:
@@ -24,13 +38,11 @@ def build_optimiser(model: PairModel, config: OptimConfig) -> torch.optim.Optimi
             for part, d in ((wide, decay), (flat, 0.0))
             if part
         ]
-    if config.name == "lars":
-        return LARS(groups, lr=config.lr, momentum=config.momentum)
-    return torch.optim.AdamW(groups, lr=config.lr, betas=(config.momentum, config.beta))
+    return make_optimiser(config.name, groups, config.lr, momentum=config.momentum, beta=config.beta)
 
 
-def gradient_norms(model: PairModel, limit: float) -> dict[str, torch.Tensor]:
-    """The norm of the gradient of each group, which is then clipped to the limit (0: not at all)."""
+def gradient_norms(model: PairModel, limit: float | None) -> dict[str, torch.Tensor]:
+    """The norm of the gradient of each group, which is then clipped to the limit (None: not at all)."""
     norms = {}
     for name, parameters in model.groups().items():
         norms[name] = torch.nn.utils.clip_grad_norm_(parameters, limit or torch.inf)

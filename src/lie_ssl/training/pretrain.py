@@ -21,7 +21,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.frames.loader import endless_loader
 from lie_ssl.lie.norms import NormError
-from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.serialization import MOST
 from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.limits import check_memory, check_room
@@ -30,6 +30,7 @@ from lie_ssl.training.batchnorm import convert_batchnorm
 from lie_ssl.training.bf16 import REMEDY as AMX_REMEDY
 from lie_ssl.training.bf16 import cpu_has_bf16
 from lie_ssl.training.callback import RunCallback
+from lie_ssl.training.capacity import run_threads
 from lie_ssl.training.checkpoint_io import WholeCheckpoints
 from lie_ssl.training.checkpoints import LAST, last_line, model_state, read_checkpoint
 from lie_ssl.training.checks import Checks
@@ -80,6 +81,7 @@ def pretrain(config: PretrainConfig, out: Path | str, reporter: ProgressReporter
         # The heads of the pair losses are left alone: every process gives them the joined batch.
         convert_batchnorm(model.method)
     with ExitStack() as stack:
+        stack.enter_context(run_threads(config, frames))
         if rank == 0:
             out.mkdir(parents=True, exist_ok=True)
             stack.enter_context(folder_lock(out))

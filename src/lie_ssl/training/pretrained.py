@@ -15,8 +15,9 @@ from safetensors.torch import load_file, save
 
 from lie_ssl import __version__
 from lie_ssl.errors import UserError
-from lie_ssl.methods.objective import OperatorConfig
-from lie_ssl.methods.pair_model import build_operator
+from lie_ssl.lie import LieOperator, OperatorConfig
+from lie_ssl.migration import FORMAT, migrate
+from lie_ssl.objectives.base import as_user_errors
 from lie_ssl.serialization import from_plain, to_plain
 from lie_ssl.storage.cards import parse_json
 from lie_ssl.storage.files import write_whole
@@ -39,8 +40,9 @@ def save_pretrained(loaded: Loaded, folder: Path | str) -> Path:
     if strangers:
         raise UserError(f"{folder} holds other files ({', '.join(sorted(strangers)[:3])}); choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
-    operator = None if loaded.operator is None else to_plain(loaded.config.objective.operator)
+    operator = None if loaded.operator is None else to_plain(operator_config(loaded))
     config = {
+        "format": FORMAT,
         "model_type": KIND, "lie_ssl_version": __version__, "encoder": settings(loaded), "operator": operator,
         "factors": list(loaded.card["factors"]),
     }  # fmt: skip
@@ -64,10 +66,11 @@ def from_pretrained(folder: Path | str, trust: Collection[str] = ()) -> Loaded:
     folder = Path(folder)
     config = read_config(folder)
     encoder = build_encoder(config["encoder"], str(folder / CONFIG), trust)
-    operator = None
+    operator: LieOperator | None = None
     if config["operator"] is not None:
         plain = from_plain(OperatorConfig, config["operator"], f"{folder / CONFIG}: operator")
-        operator = build_operator(encoder.dim, plain, config["factors"])
+        with as_user_errors(f"{folder / CONFIG}: operator: "):
+            operator = plain.build(encoder.dim, config["factors"])
     try:
         state = load_file(folder / WEIGHTS)
         for name, module in (("encoder.", encoder), ("operator.", operator)):
@@ -82,6 +85,15 @@ def from_pretrained(folder: Path | str, trust: Collection[str] = ()) -> Loaded:
     return Loaded(encoder, operator, factors=tuple(config["factors"]))
 
 
+def operator_config(loaded: Loaded) -> OperatorConfig:
+    """The settings of the operator of a run."""
+    assert loaded.config is not None
+    found = getattr(loaded.config.objective, "operator", None)
+    if not isinstance(found, OperatorConfig):
+        raise UserError(f"the objective {loaded.config.arm} has no settings of its operator, so it cannot be saved")
+    return found
+
+
 def read_config(folder: Path) -> dict[str, Any]:
     try:
         config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
@@ -94,6 +106,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     for name in ("encoder", "operator", "factors"):
         if name not in config:
             raise UserError(f"{folder / CONFIG} lacks {name!r}; save the model again")
+    config = migrate("saved", config, str(folder / CONFIG))
     factors = config["factors"]
     if not isinstance(factors, list) or not factors or not all(isinstance(factor, str) for factor in factors):
         raise UserError(f"{folder / CONFIG}: factors is {factors!r}, but it is a list of names; save the model again")

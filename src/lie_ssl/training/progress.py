@@ -1,7 +1,8 @@
-"""Who is told how a run goes: a bar on the terminal, a test, or nobody."""
+"""Who is told how a run goes: a bar on the terminal, a test, another process, or nobody."""
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 
@@ -18,6 +19,13 @@ class ProgressReporter(Protocol):
         """A line for the user."""
 
 
+class JobsReporter(ProgressReporter, Protocol):
+    """Receives the progress of several runs side by side as well."""
+
+    def part(self, name: str) -> AbstractContextManager[ProgressReporter]:
+        """The reporter of one of them, for as long as it runs."""
+
+
 class NullReporter:
     """Reports nothing."""
 
@@ -29,3 +37,6 @@ class NullReporter:
 
     def say(self, text: str) -> None:
         pass
+
+    def part(self, name: str) -> AbstractContextManager[ProgressReporter]:
+        return nullcontext(self)

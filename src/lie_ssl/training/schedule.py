@@ -1,4 +1,8 @@
-"""The learning rate over a run, as a factor of the base rate."""
+"""The learning rate over a run, as a factor of the base rate. All shapes stand here, side by side.
+
+Pretraining takes :func:`warmup_cosine` or :func:`constant`, linear evaluation :func:`half_cosine`, finetuning
+:func:`capped_cosine`. Steps count from 0.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +34,24 @@ def warmup_cosine(step: int, steps: int, warmup: int, floor: float = 0.0) -> flo
         return constant(step, warmup)
     done = min((step - peak) / (last - peak), 1.0)
     return floor + (1 - floor) * (1 + math.cos(math.pi * done)) / 2
+
+
+def half_cosine(step: int, steps: int) -> float:
+    """Half a cosine from 1 at step 0 down to 0 at step `steps`, which is the one after the last.
+
+    >>> [round(half_cosine(step, 4), 3) for step in range(4)]
+    [1.0, 0.854, 0.5, 0.146]
+    """
+    return (1 + math.cos(math.pi * step / steps)) / 2
+
+
+def capped_cosine(step: int, steps: int, warmup: int) -> float:
+    """:func:`half_cosine`, but never above the line of a warm-up over the first `warmup` steps.
+
+    >>> [round(capped_cosine(step, 4, 2), 3) for step in range(4)]
+    [0.5, 0.854, 0.5, 0.146]
+    """
+    return min((step + 1) / warmup, half_cosine(step, steps))
 
 
 def constant(step: int, warmup: int = 0) -> float:

@@ -7,7 +7,7 @@ from pathlib import Path
 from torch import nn
 
 from lie_ssl.errors import UserError
-from lie_ssl.methods.pair_model import PairModel
+from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.training.checkpoints import LAST, model_state, read_checkpoint
 from lie_ssl.training.config import PretrainConfig, import_paths, load_config
 from lie_ssl.training.folder import CONFIG, read_run_card
@@ -21,6 +21,7 @@ def start_from(model: PairModel, config: PretrainConfig, data: str = "") -> str:
     The encoder must fit in full. Of the rest, what this model lacks or has in another shape stays as it was built.
     `data` is the hash of this run's data set: where the other run had the same one, it must not have seen more of it.
     """
+    assert config.start is not None
     path = Path(config.start)
     folder = path if path.is_dir() else path.parent
     if (folder / CONFIG).exists() and read_run_card(folder)["data"]["card_hash"] == data:

@@ -6,7 +6,8 @@ Shape letters: B batch, D generators, M dimensions that the group moves.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import ClassVar, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -15,8 +16,11 @@ from torch import Tensor, nn
 class Algebra(nn.Module, ABC):
     """D generators L_k of M x M with a structure of their own, and the action of exp(sum_k t_k L_k).
 
-    Generators start at random with a spectral norm of about `scale`, so that t of about 1 is a visible move.
+    Generators start at random with a spectral norm of about `scale`, so that t of about 1 is a visible move. A subclass
+    is one file that registers itself with :func:`algebra`.
     """
+
+    converts: ClassVar[bool] = True  # whether the action takes embeddings of another float dtype than the parameters'
 
     def __init__(self, dim: int, n_generators: int, scale: float = 1.0) -> None:
         super().__init__()
@@ -56,6 +60,28 @@ class Algebra(nn.Module, ABC):
     def closure_error(self) -> float:
         """How far the commutators of the generators are from their span, relative to their size; 0 for an algebra."""
         return closure_error(self.generators.detach())
+
+
+Kind = TypeVar("Kind", bound=type[Algebra])
+ALGEBRAS: dict[str, type[Algebra]] = {}
+
+
+def algebra(name: str) -> Callable[[Kind], Kind]:
+    """Registers an algebra under the name by which :class:`lie_ssl.LieOperator` finds it.
+
+    Example:
+        >>> @algebra("doctest_still")
+        ... class Still(Algebra): ...
+        >>> "doctest_still" in ALGEBRAS and ALGEBRAS.pop("doctest_still") is Still
+        True
+    """
+
+    def register(kind: Kind) -> Kind:
+        if ALGEBRAS.setdefault(name, kind) is not kind:
+            raise ValueError(f"the algebra {name!r} is registered already; choose another name")
+        return kind
+
+    return register
 
 
 def plane_speeds(planes: int, frequencies: Sequence[float]) -> Tensor:

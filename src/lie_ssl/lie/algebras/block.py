@@ -5,10 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from lie_ssl.lie.algebras.base import Algebra
+from lie_ssl.lie.algebras.base import Algebra, algebra
 from lie_ssl.lie.norms import LARGEST_NORM, NormError, default_tolerance, plan
 
 
+@algebra("block")
 class Block(Algebra):
     """L_k is block-diagonal: D M S parameters. The size S of a block is the largest of 8, 4, 2, 1 that fits."""
 

@@ -7,15 +7,18 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from lie_ssl.lie.algebras.base import Algebra, plane_speeds
+from lie_ssl.lie.algebras.base import Algebra, algebra, plane_speeds
 
 
+@algebra("commuting")
 class Commuting(Algebra):
     """L_k = P diag(a_kj + i b_kj) P^T over the planes j of an orthogonal basis P; an odd last dimension stays still.
 
     P is a Cayley transform, so that it is orthogonal whatever its parameters are. With `frequencies` the planes start
     as pure rotations with these speeds, in turn, and P as the identity: whole numbers close after a full turn.
     """
+
+    converts = False
 
     def __init__(
         self, dim: int, n_generators: int, scale: float = 1.0, frequencies: Sequence[float] | None = None

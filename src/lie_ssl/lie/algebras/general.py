@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from lie_ssl.lie.action import Kind, exp_action
-from lie_ssl.lie.algebras.base import Algebra, plane_speeds
+from lie_ssl.lie.algebras.base import Algebra, algebra, plane_speeds
 from lie_ssl.lie.norms import MARGIN, power_step, start_vectors
 
 
@@ -58,6 +58,7 @@ class Dense(Algebra):
         return exp_action(generators, t, z, kind=self.kind, norms=norms)
 
 
+@algebra("general")
 class General(Dense):
     """L_k is any matrix: D M^2 parameters."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from lie_ssl.lie.algebras.base import Algebra
+from lie_ssl.lie.algebras.base import Algebra, algebra
 from lie_ssl.lie.norms import LARGEST_NORM, NormError, default_tolerance, plan
 
 
+@algebra("low_rank")
 class LowRank(Algebra):
     """L_k = U_k V_k^T of rank R: 2 D R M parameters.
 

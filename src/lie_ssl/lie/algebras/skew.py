@@ -5,9 +5,11 @@ from __future__ import annotations
 from torch import Tensor
 
 from lie_ssl.lie.action import Kind
+from lie_ssl.lie.algebras.base import algebra
 from lie_ssl.lie.algebras.general import Dense
 
 
+@algebra("skew")
 class Skew(Dense):
     """L_k = (A_k - A_k^T) / sqrt 2; the exponential by a Chebyshev series."""
 

@@ -1,0 +1,79 @@
+"""What the objectives with a Lie operator share: Lie, Lie off and the paper's literal reading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from lie_ssl.lie import LieLoss, LieOperator, LossConfig, OperatorConfig
+from lie_ssl.objectives.base import ObjectiveConfig, PairObjective, Pairs, Terms, as_user_errors
+from lie_ssl.serialization import check_numbers
+
+LIE_TERMS = ("lie", "euclidean", "coordinates")
+
+
+@dataclass(frozen=True)
+class OperatorObjectiveConfig(ObjectiveConfig):
+    """Settings of the contrast and of the operator. A subclass adds weights of the operator's terms, where it has any:
+    fields with the names of :class:`lie_ssl.lie.LossConfig`."""
+
+    invariant: float = 1.0
+    """Weight of the InfoNCE between the two frames on the part that the group leaves alone."""
+    temperature: float = 0.2
+    """Of the contrastive terms; 1 is the formula as it stands in the paper."""
+    invariant_temperature: float | None = None
+    """Of the InfoNCE on the fixed part; None takes the other one."""
+    batch_norm: bool = True
+    """Batch-norm in the projection heads of these terms."""
+    own_negative: bool = True
+    """Whether z is a negative of its own z^g."""
+    relative: bool = True
+    """Measure the squared distance against the lengths of the two vectors, seen from the centre."""
+    by_kind: bool = True
+    """Count every kind of pose (2d, 3d) as a factor of its own, with generators of its own."""
+    detach_fixed: bool = True
+    """Keep the gradients of the Lie terms out of the fixed part."""
+    operator: OperatorConfig = field(default_factory=OperatorConfig)
+    """The Lie operator."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_numbers(self.operator, "objective.operator")
+        with as_user_errors("objective."):
+            self.loss_config()
+
+    def loss_config(self) -> LossConfig:
+        """The settings of the loss; weights that the objective does not have are 0."""
+        own: dict[str, Any] = dict.fromkeys(LIE_TERMS, 0.0)
+        names = {f.name for f in fields(LossConfig)}
+        return LossConfig(**own | {f.name: getattr(self, f.name) for f in fields(self) if f.name in names})
+
+    def kinds(self, pose_kinds: Sequence[str]) -> tuple[str, ...]:
+        return tuple(pose_kinds) if self.by_kind else ()
+
+    @property
+    def separates(self) -> bool:
+        return self.ssl + self.loss_config().lie + self.invariant > 0
+
+
+class OperatorObjective(PairObjective):
+    """A Lie operator and its loss."""
+
+    config: OperatorObjectiveConfig
+    has_mover = True
+
+    def __init__(self, config: OperatorObjectiveConfig, dim: int, factors: Sequence[str]) -> None:
+        super().__init__(config, dim, factors)
+        with as_user_errors(f"objective.operator does not fit an embedding of {dim}: "):
+            self.loss = LieLoss(config.operator.build(dim, factors), config.loss_config())
+
+    @property
+    def mover(self) -> LieOperator:
+        return self.loss.operator
+
+    def forward(self, pairs: Pairs) -> Terms:
+        found = self.loss(pairs.z, pairs.z_next, pairs.delta, negatives=pairs.negatives)
+        return Terms(
+            found.total, {name: getattr(found, name) for name in (*LIE_TERMS, "invariant")}, found.t.detach()
+        )  # fmt: skip

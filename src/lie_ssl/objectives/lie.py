@@ -1,0 +1,54 @@
+"""Lie: one part of the embedding is the same in every pose, the other is moved by a Lie group.
+
+After Ibrahim, Bouchacourt, Morcos: Robust Self-Supervised Learning with Lie Groups (2022), arXiv 2210.13356.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from lie_ssl.errors import UserError
+from lie_ssl.lie import OperatorConfig
+from lie_ssl.objectives._operator import LIE_TERMS, OperatorObjective, OperatorObjectiveConfig
+from lie_ssl.objectives.base import ObjectiveConfig
+from lie_ssl.objectives.registry import objective
+
+
+def plane_rotations() -> OperatorConfig:
+    """Rotations of planes at whole speeds, about the centre of three eighths of the embedding; t is the move."""
+    return OperatorConfig(
+        generators=(1,), algebra="commuting", sees=("linear",), frequencies=(1.0, 2.0, 3.0, 4.0), centred=True,
+        standardised=("2d",), split_factors=True, fixed=5 / 8,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LieConfig(OperatorObjectiveConfig):
+    """The Lie operator beside an invariant part."""
+
+    name: str = "lie"
+    """Name of the objective."""
+    lie: float = 0.0
+    """Weight of the InfoNCE between the moved embedding and the true one."""
+    euclidean: float = 3.0
+    """Weight of the squared distance between them."""
+    coordinates: float = 0.0
+    """Weight of s(delta) |t|^2."""
+    operator: OperatorConfig = field(default_factory=plane_rotations)
+    """The Lie operator."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_weights(*LIE_TERMS, "invariant")
+        if self.operator.fixed == 0:
+            raise UserError("lie leaves a part of the embedding alone; set objective.operator.fixed, or take literal")
+        if max(getattr(self, name) for name in LIE_TERMS) == 0:
+            raise UserError("lie has no weight of the operator above 0; set objective.euclidean, or take lie_off")
+
+
+@objective("lie", title="Lie", told="move", order=40, colour="#0072B2", marker="D")
+class Lie(OperatorObjective):
+    """z = (u, v): u is pulled together by an InfoNCE, v is moved: exp(t . L) v must reach the other frame's v."""
+
+    Config: ClassVar[type[ObjectiveConfig]] = LieConfig

@@ -1,0 +1,116 @@
+"""A method together with what it learns from pairs.
+
+Shape letters: B batch, C channels, H height, W width, F factors, M embedding, D coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from lie_ssl.lie import LieOperator
+from lie_ssl.methods.draws import Draws
+from lie_ssl.methods.method import Method, SSLOutput
+from lie_ssl.objectives.base import Mover, ObjectiveConfig, Pairs
+
+
+class PairOutput(NamedTuple):
+    """Of one batch of pairs."""
+
+    total: Tensor
+    terms: dict[str, Tensor]  # unweighted, detached, for the log; `ssl` is that of both frames together
+    t: Tensor | None = None  # (B', D) coordinates of the paired rows, where embeddings are moved
+
+
+class PairModel(nn.Module):
+    """L = w_ssl (L_ssl(x) + L_ssl(x')) + the terms of the objective."""
+
+    def __init__(self, method: Method, config: ObjectiveConfig, factors: Sequence[str] = ("pose",)) -> None:
+        super().__init__()
+        self.method, self.config = method, config
+        # The objective draws its own numbers: what comes before and after is the same with every objective.
+        with torch.random.fork_rng(devices=[]):
+            self.objective = config.build(method.encoder.dim, factors)
+
+    @property
+    def mover(self) -> Mover | None:
+        """What moves embeddings, where the objective has something."""
+        return self.objective.mover
+
+    @property
+    def operator(self) -> LieOperator | None:
+        """The same, where it is a Lie operator."""
+        return self.mover if isinstance(self.mover, LieOperator) else None
+
+    def groups(self) -> dict[str, list[nn.Parameter]]:
+        """The trained parameters by what they belong to; gradients are clipped group by group."""
+        encoder = trained(self.method.encoder)
+        operator: list[nn.Parameter] = trained(self.mover) if isinstance(self.mover, nn.Module) else []
+        taken = {id(p) for p in (*encoder, *operator)}
+        groups = {"encoder": encoder, "operator": operator, "heads": [p for p in trained(self) if id(p) not in taken]}
+        return {name: parameters for name, parameters in groups.items() if parameters}
+
+    def forward(self, x: Tensor, x_next: Tensor, delta: Tensor, paired: Tensor, draws: Draws) -> PairOutput:
+        """(B, C, H, W) twice, in [0, 1]; (B, F); (B,) False where there is one frame only; random numbers."""
+        total = x.new_zeros(())
+        terms: dict[str, Tensor] = {}
+        outputs: list[SSLOutput] = []
+        if self.config.ssl > 0 or self.config.view == "ssl":
+            outputs = self.method([x, x_next], [draws.named("first"), draws.named("second")])
+            ssl = outputs[0].loss + outputs[1].loss
+            total = self.config.ssl * ssl
+            terms["ssl"] = ssl
+            terms |= {name: outputs[0].terms[name] + outputs[1].terms[name] for name in outputs[0].terms}
+        t: Tensor | None = None
+        if self.objective.needs_pairs:
+            z, z_next = self._embeddings(x, x_next, paired, outputs)
+            own = z[paired]
+            negatives = z[~paired] if self.config.singles else None
+            with torch.autocast(x.device.type, enabled=False):  # half precision would blur small differences of z
+                weighted, found, t = self.objective(Pairs(own, z_next, delta[paired], negatives))
+            total, terms = total + weighted, terms | found
+            # Distributed training wants a gradient for everything, also for what takes no part in this batch.
+            total = total + 0.0 * sum(p.sum() for p in self._idle(ssl=bool(outputs), pairs=len(own) > 0))
+        return PairOutput(total, {"loss": total.detach()} | {k: v.detach() for k, v in terms.items()}, t)
+
+    def _embeddings(self, x: Tensor, x_next: Tensor, paired: Tensor, outputs: list[SSLOutput]) -> tuple[Tensor, Tensor]:
+        """z of all rows (B, M), and z^g of the paired ones."""
+        if self.config.view == "ssl":
+            return outputs[0].z.float(), outputs[1].z[paired].float()
+        with frozen_statistics(self.method.encoder):
+            z: Tensor = self.method.encoder(torch.cat([x, x_next[paired]]))
+        return z[: len(x)].float(), z[len(x) :].float()
+
+    def pair_terms(self, z: Tensor, z_next: Tensor, delta: Tensor) -> dict[str, Tensor]:
+        """(B, M), (B, M), (B, F) -> the unweighted terms that are learned from pairs."""
+        terms: dict[str, Tensor] = self.objective(Pairs(z, z_next, delta)).terms
+        return terms
+
+    def _idle(self, ssl: bool, pairs: bool) -> Iterator[nn.Parameter]:
+        """Parameters of the heads and the objective that a batch leaves alone: it may lack an SSL loss, or pairs."""
+        encoder = {id(p) for p in self.method.encoder.parameters()}
+        for module, used in ((self.method, ssl), (self.objective, pairs)):
+            if not used:
+                yield from (p for p in module.parameters() if id(p) not in encoder)
+
+
+def trained(module: nn.Module) -> list[nn.Parameter]:
+    return [p for p in module.parameters() if p.requires_grad]
+
+
+@contextmanager
+def frozen_statistics(module: nn.Module) -> Iterator[None]:
+    """Batch-norm uses the statistics of the batch, as in training, but does not remember them."""
+    layers = [m for m in module.modules() if isinstance(m, _BatchNorm) and m.track_running_stats]
+    for layer in layers:
+        layer.track_running_stats = False
+    try:
+        yield
+    finally:
+        for layer in layers:
+            layer.track_running_stats = True

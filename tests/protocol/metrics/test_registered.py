@@ -1,0 +1,61 @@
+"""Every registered metric and phase keeps to what it declares."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from lie_ssl.frames import FrameSet
+from lie_ssl.lie import LieOperator
+from lie_ssl.methods.encoders import EncoderConfig, create_encoder
+from lie_ssl.protocol.config import EvaluateConfig
+from lie_ssl.protocol.context import Context, Subject
+from lie_ssl.protocol.features import Features
+from lie_ssl.protocol.finetune import FinetuneConfig
+from lie_ssl.protocol.metrics import METRICS
+from lie_ssl.protocol.phases import PHASES, to_run
+from lie_ssl.protocol.probe import ProbeConfig
+
+CONFIG = EvaluateConfig(
+    proportions=(0.5,), probe=ProbeConfig(steps=2, batch=8), finetune=FinetuneConfig(steps=1, batch=4, rates=(1e-3,)),
+    pairs=1, limit=10,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def context(tiny: FrameSet) -> Context:
+    torch.manual_seed(0)
+    encoder = create_encoder(EncoderConfig(name="resnet_mini"), 16, 3)
+    return Context(
+        Subject(encoder, "resnet", "lie", operator=LieOperator(128, 2)), tiny, CONFIG, Features(encoder, tiny)
+    )
+
+
+@pytest.mark.parametrize("name", METRICS.names())
+def test_a_metric_fills_its_columns_and_no_other(context: Context, name: str) -> None:
+    entry = METRICS[name]
+    for tests in context.move_tests():
+        assert [test.part for test in tests] == ["moved", "whole"]
+        for test in tests if entry.by_part else tests[-1:]:
+            assert set(entry.value(context, test)) == {column.name for column in entry.columns}
+    assert entry.shown
+    assert all(column.kind is float and not column.key for column in entry.columns)
+
+
+@pytest.mark.parametrize("name", PHASES.names())
+def test_a_phase_fills_whole_rows(context: Context, name: str) -> None:
+    found = set()
+    for table, row in PHASES[name].value(context):
+        found.add(table.name)
+        assert set(row) == set(table.names)
+        assert row.get("phase", name) == name
+    assert "accuracy" in found
+
+
+def test_readers_and_files_have_their_orders() -> None:
+    assert METRICS.names()[:2] == ["retrieval", "pose"]  # new ones come after them
+    shown = [column.name for column in METRICS["retrieval"].shown]
+    assert shown == ["mrr", "mrr_transfer", "mrr_identity", "hit1", "hit5", "relative_error"]
+    assert PHASES.names()[:3] == ["linear", "finetune", "knn"]
+    run = [entry.name for entry in to_run() if entry.name in ("linear", "knn", "finetune")]
+    assert run == ["linear", "knn", "finetune"]

@@ -1,0 +1,93 @@
+"""Long tables: their columns stand in one place, old words are understood, and strange cells are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from lie_ssl.errors import UserError
+from lie_ssl.protocol.metrics import with_measures
+from lie_ssl.protocol.schema import (
+    ACCURACY,
+    EQUIVARIANCE,
+    GAP,
+    POSES,
+    SETTING,
+    TABLES,
+    TRANSFER,
+    TRIALS,
+    WORDS,
+    in_order,
+    read_table,
+)
+from lie_ssl.storage.tables import write_table
+from tests.report import long_tables
+
+
+def test_columns_have_one_meaning() -> None:
+    kinds: dict[str, type] = {}
+    for table in TABLES:
+        assert len(set(table.names)) == len(table.names)
+        assert table.keys
+        for column in table.columns:
+            assert kinds.setdefault(column.name, column.kind) is column.kind
+    assert {"method", "arm", "class", "optimiser", "recipe", "settings", "status"} <= WORDS
+    assert "top1" not in WORDS
+
+
+def test_what_readers_see() -> None:
+    assert POSES.title_of("2d") == "2D poses"
+    assert POSES.title_of("4d") == "4d"
+    assert SETTING.in_order(["unknown_diverse", "mine", "known_new", "known_new"]) == [
+        "known_new", "unknown_diverse", "mine",
+    ]  # fmt: skip
+    assert "known_typical" not in GAP.words
+    assert list(GAP.words)[-1] == "self_occlusion"
+    assert in_order({"b", "a"}, ()) == ["a", "b"]
+
+
+def test_rows_become_a_table() -> None:
+    keys = dict.fromkeys(EQUIVARIANCE.keys, "x")
+    table = with_measures(EQUIVARIANCE).frame([{"mrr": 1.0, **keys}])
+    assert list(table.columns) == with_measures(EQUIVARIANCE).names
+    assert table["pose_r2"].isna().all()
+    assert ACCURACY.frame([]).columns.empty
+    with pytest.raises(ValueError, match="the table equivariance has no column mrr"):
+        EQUIVARIANCE.frame([{"mrr": 1.0, **keys}])
+
+
+def test_old_tables_name_adamw_as_they_did(tmp_path: Path) -> None:
+    row = dict.fromkeys(TRIALS.names, 1) | {"method": "007", "arm": "NA", "phase": "linear"}
+    write_table(tmp_path / "t.csv", TRIALS.frame([row | {"optimiser": o} for o in ("adam", "sgd", "adamw")]))
+    found = read_table(tmp_path / "t.csv")
+    assert found["optimiser"].tolist() == ["adamw", "sgd", "adamw"]
+    assert found["method"].tolist() == ["007"] * 3
+    assert found["arm"].tolist() == ["NA"] * 3
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "words"),
+    [
+        ("method", None, "empty cell in the column method"),
+        ("phase", "a b", "'a b' in the column phase, which is no name"),
+        ("method", "a\x1b[2J", "in the column method, which is no name"),
+        ("seed", float("inf"), "no number in the column seed of some row"),
+        ("top1", "many", "line 3: 'many' in the column top1 is no number"),
+    ],
+)
+def test_strange_cells_are_refused(column: str, cell: object, words: str) -> None:
+    table = long_tables.accuracy().astype({column: object})
+    table.loc[1, column] = cell
+    with pytest.raises(UserError, match=words.replace("[", r"\[")):
+        ACCURACY.check(table, Path("here"))
+    with pytest.raises(UserError, match=f"accuracy.csv has no column '{column}'"):
+        ACCURACY.check(table.drop(columns=column), Path("here"))
+
+
+def test_names_that_users_choose_may_have_spaces() -> None:
+    table = long_tables.accuracy().assign(method="my net", recipe="small-123")
+    pd.testing.assert_frame_equal(ACCURACY.check(table, Path("here")), table)
+    assert ACCURACY.check(table.head(0), Path("here")).empty
+    assert TRANSFER.keys == ["photos", "method", "arm", "seed", "test", "settings"]

@@ -1,0 +1,241 @@
+"""Jobs side by side: outcomes, reasons, progress, and processes that end when they should.
+
+Most of these processes are small scripts in place of `lie-ssl job`, which would take seconds to start.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from lie_ssl.errors import UserError
+from lie_ssl.training import processes
+from lie_ssl.training.events import EventReader, EventWriter
+from lie_ssl.training.jobs import Job, Outcome, run_jobs
+from lie_ssl.training.processes import run_in_processes
+from lie_ssl.training.progress import JobsReporter, ProgressReporter
+from tests.training.tiny_runs import Notes
+
+SLEEP = "import time; time.sleep(600)"
+
+
+class NamedNotes(Notes):
+    """Keeps what is said with the name of the job that said it, and which jobs have begun and ended."""
+
+    def __init__(self, name: str = "", parent: NamedNotes | None = None) -> None:
+        super().__init__()
+        self.name, self.parent = name, parent
+        self.open: list[str] = []
+        self.lines: list[str] = []
+
+    def step(self, done: int, total: int, loss: float) -> None:
+        self._note(f"step {done} {total} {loss}")
+
+    def busy(self, what: str) -> None:
+        self._note(f"busy {what}")
+
+    def say(self, text: str) -> None:
+        self._note(f"say {text}")
+
+    def _note(self, text: str) -> None:
+        (self.parent or self).lines.append(f"{self.name}: {text}")
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[Notes]:  # type: ignore[override]
+        self.open.append(name)
+        yield NamedNotes(name, self)
+        self.open.remove(name)
+
+
+@pytest.fixture
+def scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file of a job is Python code, which is run in place of `lie-ssl job FILE`."""
+    monkeypatch.setattr(processes, "command", lambda job: [sys.executable, str(job.file)])
+    monkeypatch.setattr(processes, "PAUSE", 0.01)
+
+
+def script(folder: Path, name: str, code: str) -> Job:
+    (folder / f"{name}.json").write_text(code)
+    return Job(name, folder / f"{name}.json")
+
+
+@pytest.mark.usefixtures("scripts")
+def test_outcomes_come_as_jobs_end_with_the_reason_of_those_that_fail(tmp_path: Path) -> None:
+    wait = f"import pathlib, time\nwhile not pathlib.Path({str(tmp_path / 'go')!r}).exists(): time.sleep(0.01)"
+    codes = {
+        "slow": wait,
+        "sentence": "import sys; print('a warning', file=sys.stderr); sys.exit('lie-ssl: optim.lr is -1; raise it')",
+        "trace": "raise KeyError('x')",
+        "silent": "import os; os._exit(3)",
+        "shot": "import os; os.kill(os.getpid(), 9)",
+        "good": "",
+    }
+    outcomes = run_in_processes([script(tmp_path, *item) for item in codes.items()], 2, 1, Notes())
+    found: list[Outcome] = []
+    with closing(outcomes):
+        for outcome in outcomes:
+            found.append(outcome)
+            if len(found) == len(codes) - 1:
+                (tmp_path / "go").touch()
+    assert [outcome.job.name for outcome in found] == [*list(codes)[1:], "slow"]
+    errors = {outcome.job.name: outcome.error for outcome in found}
+    assert errors.pop("trace") == f"KeyError: 'x' (more in {tmp_path / 'trace.err'})"
+    assert errors.pop("shot").startswith("it was ended by the signal SIGKILL, perhaps because memory is short")
+    assert errors == {
+        "slow": "", "good": "", "sentence": "optim.lr is -1; raise it", "silent": "it ended with the code 3",
+    }  # fmt: skip
+    assert (tmp_path / "sentence.err").read_text().startswith("a warning")
+
+
+@pytest.mark.usefixtures("scripts")
+def test_the_next_job_is_asked_for_when_there_is_room(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def jobs() -> Iterator[Job]:
+        for name in "abcd":
+            asked.append(name)
+            yield script(tmp_path, name, "")
+
+    with closing(run_in_processes(jobs(), 2, 1, Notes())) as outcomes:
+        next(outcomes)
+        assert asked in (["a", "b", "c"], ["a", "b", "c", "d"])  # two may end at the same moment
+        assert len(list(outcomes)) == 3
+    assert list(run_in_processes([], 2, 1, Notes())) == []
+
+
+@pytest.mark.usefixtures("scripts")
+def test_each_process_has_its_share_of_the_threads_and_waits_passively(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "6")
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    names = ["OMP_NUM_THREADS", "OMP_WAIT_POLICY"]
+    code = f"import json, os; print(json.dumps({{'say': ' '.join(os.environ[n] for n in {names})}}))"
+    notes = Notes()
+    assert not any(o.error for o in run_jobs([script(tmp_path, n, code) for n in "ab"], no_work, 2, notes))
+    assert notes.said == ["3 PASSIVE", "3 PASSIVE"]
+
+
+def no_work(file: Path, trust: Collection[str], reporter: ProgressReporter) -> None:
+    raise AssertionError("this is for other processes")
+
+
+@pytest.mark.usefixtures("scripts")
+def test_progress_is_passed_on_under_the_name_of_the_job(tmp_path: Path) -> None:
+    code = "\n".join([
+        "import json, sys",
+        "events = {'say': 'a\\nb'}, {'step': [1, 5, float('nan')]}, ['x'], {'step': 'x'}, {'busy': 'evaluating'}",
+        "for event in events:",
+        "    print(json.dumps(event), flush=True)",
+        "print('whatever the code of a user prints')",
+        "sys.stdout.write(json.dumps({'say': 'cut off'}))",  # without an end of the line
+    ])  # fmt: skip
+    notes = NamedNotes()
+    list(run_in_processes([script(tmp_path, "one", code)], 2, 1, notes))
+    assert notes.lines == ["one: say a\nb", "one: step 1 5 nan", "one: busy evaluating"]
+    assert notes.open == []
+
+
+def test_events_are_read_as_they_are_written(tmp_path: Path) -> None:
+    notes, path = NamedNotes(), tmp_path / "out"
+    path.touch()
+    reader = EventReader(path, notes)
+    with path.open("w") as file:
+        writer = EventWriter(file)
+        writer.say("first")
+        reader.forward()
+        assert notes.lines == [": say first"]
+        file.write('{"step": [2, ')
+        file.flush()
+        reader.forward()
+        file.write("4, 0.5]}\n")
+        file.flush()
+        reader.forward()
+        writer.busy("evaluating")
+        writer.step(3, 4, 0.25)
+    reader.forward()
+    reader.forward()
+    assert notes.lines == [": say first", ": step 2 4 0.5", ": busy evaluating", ": step 3 4 0.25"]
+
+
+@pytest.mark.usefixtures("scripts")
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_all_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: signal.Signals) -> None:
+    started: list[processes.Child] = []
+
+    class Noted(processes.Child):
+        def __init__(self, job: Job, threads: int, reporter: JobsReporter) -> None:
+            super().__init__(job, threads, reporter)
+            started.append(self)
+
+    monkeypatch.setattr(processes, "Child", Noted)
+    monkeypatch.setattr(processes, "time", SimpleNamespace(sleep=lambda seconds: os.kill(os.getpid(), stop)))
+    outcomes = run_in_processes([script(tmp_path, name, SLEEP) for name in "abc"], 2, 1, Notes())
+    with pytest.raises(SystemExit if stop == signal.SIGTERM else KeyboardInterrupt), closing(outcomes):
+        next(outcomes)
+    assert [child.job.name for child in started] == ["a", "b"]  # as many as may run at a time
+    assert [child.process.returncode for child in started] == [-signal.SIGTERM] * 2
+
+
+@pytest.mark.usefixtures("scripts")
+def test_a_process_that_does_not_listen_is_ended_by_force(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "GRACE", 0.1)
+    deaf = "import json, os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
+    deaf = f"{deaf}; print(json.dumps({{'say': str(os.getpid())}}), flush=True); time.sleep(600)"
+    path = str(tmp_path / "deaf.out")
+    wait = f"import pathlib, time\nwhile not pathlib.Path({path!r}).stat().st_size: time.sleep(0.01)"
+    notes = Notes()
+    jobs = [script(tmp_path, "deaf", deaf), script(tmp_path, "quick", wait)]
+    with closing(run_in_processes(jobs, 2, 1, notes)) as outcomes:
+        assert next(outcomes).job.name == "quick"
+        pid = json.loads((tmp_path / "deaf.out").read_text())["say"]
+        os.kill(int(pid), 0)  # it is there
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid), 0)
+
+
+def test_one_job_at_a_time_runs_in_this_process(tmp_path: Path) -> None:
+    notes, done = NamedNotes(), list[str]()
+
+    def work(file: Path, trust: Collection[str], reporter: ProgressReporter) -> None:
+        reporter.say(f"{json.loads(file.read_text())} {list(trust)}")
+        if "b" in file.name:
+            raise UserError("it cannot be")
+        done.append(file.stem)
+
+    jobs = [Job(name, tmp_path / f"{name}.json", ("m:C",)) for name in "abc"]
+    for job in jobs:
+        job.file.write_text("1")
+    found = list(run_jobs(jobs, work, 1, notes))
+    assert [(o.job.name, o.error) for o in found] == [("a", ""), ("b", "it cannot be"), ("c", "")]
+    assert notes.lines == [f"{name}: say 1 ['m:C']" for name in "abc"]
+    assert done == ["a", "c"]
+
+    def broken(file: Path, trust: Collection[str], reporter: ProgressReporter) -> None:
+        raise KeyError("a mistake of ours")
+
+    with pytest.raises(KeyError):
+        list(run_jobs(jobs, broken, 1, notes))
+
+
+def test_a_job_ends_when_its_parent_is_gone() -> None:
+    """Even by kill -9: the pipe that is its input has no other end then."""
+    code = "import sys, threading, time\nfrom lie_ssl.commands.job import end_with_input\n"
+    code += f"threading.Thread(target=end_with_input, daemon=True).start()\nprint(flush=True)\n{SLEEP}"
+    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"\n"
+        assert process.poll() is None
+        process.stdin.close()
+        assert process.wait(60) == -signal.SIGTERM
