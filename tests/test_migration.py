@@ -153,9 +153,7 @@ def test_kept_rows_are_those_of_the_recipe_as_it_is(name: str) -> None:
 
 @pytest.mark.parametrize("found", [FORMAT + 1, 0, -1, "2", True, None, 1.5, [1]])
 def test_formats_that_are_not_known(found: Any) -> None:
-    with pytest.raises(
-        UserError, match=r"card.json has the format .*, but this lie_ssl reads up to 2"
-    ):
+    with pytest.raises(UserError, match=r"card.json has the format .*, but this lie_ssl reads up to 2"):
         migrate("run", {"format": found}, "card.json")
 
 
