@@ -59,7 +59,8 @@ def core_budget() -> int:
 def is_small(products: float) -> bool:
     """Whether one thread is the better choice for a product of matrices with so many multiplications.
 
-    TODO measured.
+    Threads that share small products spend their time waiting for each other, most of all where another program has
+    one of the cores.
     """
     return products < SMALL
 
