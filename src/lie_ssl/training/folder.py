@@ -1,7 +1,7 @@
 """The folder of a run: config.json, card.json, metrics.csv, checks.csv, last.ckpt, best.ckpt, coordinates.safetensors.
 
-The config is written first and decides whether the run in a folder may be resumed; the card is written at the beginning and
-once more at the end, with what was found.
+The config is written first and decides whether the run in a folder may be resumed. The card is written at the beginning
+and once more at the end, with what was found.
 """
 
 from __future__ import annotations
