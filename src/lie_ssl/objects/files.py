@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from lie_ssl.errors import UserError
+from lie_ssl.extras import require
 from lie_ssl.objects.mesh import Mesh
 from lie_ssl.objects.obj import read_obj
 from lie_ssl.objects.off import read_off
@@ -21,6 +22,7 @@ def load_mesh(path: Path | str) -> Mesh:
 
     Whatever is wrong with the file is a `UserError` that names it; a texture that cannot be read is only a warning.
     """
+    require("a mesh file", "render")
     path = Path(path)
     extension = path.suffix.lower()
     if extension not in EXTENSIONS:
