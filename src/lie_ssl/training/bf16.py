@@ -17,7 +17,7 @@ REMEDY = "ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16"  # torch's library of products th
 
 @cache
 def cpu_has_bf16() -> bool:
-    """A product in bf16 comes to its end; tried only where the processor names AMX."""
+    """A product in bf16 runs cleanly; tried only where the processor names AMX."""
     processor = Path("/proc/cpuinfo")
     if not processor.exists() or "amx_bf16" not in processor.read_text():
         return True

@@ -1,6 +1,6 @@
 """The folder of a run: config.json, card.json, metrics.csv, checks.csv, last.ckpt, best.ckpt, coordinates.safetensors.
 
-The config is written first and decides whether a folder may be gone on with; the card is written at the beginning and
+The config is written first and decides whether the run in a folder may be resumed; the card is written at the beginning and
 once more at the end, with what was found.
 """
 
