@@ -1,8 +1,11 @@
-"""A method of your own in one file: Barlow Twins (Zbontar et al., 2021).
+"""A method of your own in one file: Barlow Twins (Zbontar et al., 2021, arXiv 2103.03230).
 
-Run it from the folder of the repository, so that Python finds `examples`:
+Run it in the root folder of the repository, so that Python finds `examples`:
 
-    python -m lie_ssl pretrain examples.barlow_twins:BarlowTwins base --data data/demo --out runs/barlow_base
+    python -m lie_ssl pretrain examples.barlow_twins:BarlowTwins alone --data data/demo --out runs/barlow_alone
+
+`alone` is the objective; `lie`, `frames` and the others work as well. Other commands read the run with
+`--trust examples.barlow_twins:BarlowTwins`.
 
 Shape letters: B batch, T joined batch of all processes, M embedding, E expanded.
 """
@@ -26,7 +29,7 @@ from lie_ssl.methods.views import two_views
 
 @dataclass(frozen=True)
 class BarlowTwinsConfig(MethodConfig):
-    """The correlations between two views are those of the identity. Every field becomes a flag."""
+    """Barlow Twins. Every field becomes a flag."""
 
     name: str = "examples.barlow_twins:BarlowTwins"
     """Import path of the method."""
@@ -45,7 +48,10 @@ class BarlowTwinsConfig(MethodConfig):
 
 
 class BarlowTwins(Method):
-    """z is the embedding of the first view, before the projector."""
+    """Brings the correlations between two views near to the identity matrix.
+
+    z is the embedding of the first view, before the projector.
+    """
 
     Config: ClassVar[type[MethodConfig]] = BarlowTwinsConfig
 
@@ -56,11 +62,11 @@ class BarlowTwins(Method):
 
     def forward(self, frames: Sequence[Tensor], draws: Sequence[Draws]) -> list[SSLOutput]:
         z, pairs = two_views(self.encoder, self.projector, frames, draws, self.config.augment)
-        with torch.autocast(z[0].device.type, enabled=False):  # correlations in half precision are noise
+        with torch.autocast(z[0].device.type, enabled=False):  # half precision is too coarse for correlations
             return [self._output(first, e, e_other) for first, (e, e_other) in zip(z, pairs, strict=True)]
 
     def _output(self, z: Tensor, e: Tensor, e_other: Tensor) -> SSLOutput:
-        # Correlations are those of the joined batch. Every process has the whole loss, so their average is the loss.
+        # Correlations need the joined batch. Every process computes the whole loss, so their average is the loss.
         joined = JoinedBatch.of(len(e), e.device)
         c = correlations(joined.gather(e.float()), joined.gather(e_other.float()))
         invariance = (1 - c.diagonal()).square().sum()
@@ -70,6 +76,6 @@ class BarlowTwins(Method):
 
 
 def correlations(e: Tensor, e_other: Tensor) -> Tensor:
-    """(T, E) and (T, E) -> (E, E): of every dimension of one view with every one of the other."""
+    """(T, E), (T, E) -> (E, E): the correlation of every dimension of one view with every dimension of the other."""
     first, second = ((x - x.mean(dim=0)) / (x.var(dim=0, correction=0) + 1e-5).sqrt() for x in (e, e_other))
     return first.T @ second / len(e)

@@ -1,10 +1,10 @@
-"""Your own photographs in the eyes of a trained encoder: who is near whom, and how the operator turns them.
+"""Shows what a trained encoder makes of your own photographs: nearest neighbours, and how the operator turns them.
 
     python examples/your_photographs.py runs/mae_lie my_photographs --out photographs.png
 
-Any ten pictures will do. Left: each photograph with its three nearest neighbours by the invariant part of the
-embedding. Right: the embedding of a photograph that is turned in the plane, really (circles) and by the operator alone
-(line), which has seen nothing but the upright one. A run without an operator for 2D poses shows neighbours only.
+Two or more pictures are enough. Left: each photograph with its three nearest neighbours by the invariant part of the
+embedding. Right: the embedding of a photograph that is turned in the plane (circles), and the embedding of the upright
+photograph, moved by the operator alone (line). A run without an operator for 2D poses shows neighbours only.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ NEIGHBOURS, ORBITS, STEPS = 3, 3, 24
 
 
 def nearest(z: Tensor, fixed: int) -> Tensor:
-    """(N, M) -> (N, k) the nearest others by cosine, on the part that no move changes (or on all of it)."""
+    """(N, M) -> (N, k): the nearest others by cosine, on the invariant part (on all of z if there is none)."""
     u = normalize(z[:, :fixed] if fixed else z, dim=1)
     similarity = u @ u.T - 2 * torch.eye(len(u))
     return similarity.topk(min(NEIGHBOURS, len(u) - 1), dim=1).indices
 
 
 def orbit(run: Loaded, picture: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The embeddings of the turned picture and those of the operator, both (STEPS, 2) in the plane of the former."""
+    """Returns embeddings of the turned picture and those of the operator, (STEPS, 2) in the plane of the former."""
     assert run.operator is not None
     angles = np.arange(STEPS) * 360 / STEPS
     corner = tuple(int(v) for v in picture[0, 0])
@@ -57,7 +57,7 @@ def orbit(run: Loaded, picture: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def draw(run: Loaded, pictures: list[np.ndarray], names: list[str]) -> Figure:
-    """The page."""
+    """Draws neighbours and, if the operator knows 2D poses, orbits."""
     z = run.embed(pictures)
     found = nearest(z, run.operator.fixed if run.operator else 0)
     turns = run.operator is not None and (not run.factors or "2d" in run.factors)
@@ -85,6 +85,7 @@ def draw(run: Loaded, pictures: list[np.ndarray], names: list[str]) -> Figure:
 
 @torch.no_grad()
 def main(arguments: list[str] | None = None) -> Path:
+    """Draws the figure, writes it and returns its path."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", help="a run, or a folder of save_pretrained")
     parser.add_argument("photographs", help="a folder of pictures")

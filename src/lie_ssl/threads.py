@@ -19,7 +19,7 @@ AUTOMATIC = "LIE_SSL_AUTOMATIC_THREADS"  # set to 1 where the number of threads 
 # Threads that wait give their core to other programs, in place of asking again and again whether they may go on:
 # OpenMP's own setting, and that of Intel's library.
 WAIT_POLICY = {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
-SMALL = 100_000_000  # multiplications of a product
+SMALL = 200_000_000  # multiplications of a product
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
@@ -59,7 +59,13 @@ def core_budget() -> int:
 def is_small(products: float) -> bool:
     """Whether one thread is the better choice for a product of matrices with so many multiplications.
 
-    TODO measured.
+    A mean layer of vit_mini has 4e7 of them with 64 pictures of 32 pixels, and 1.4e8 with 256. On a machine that was
+    almost free, a second thread gained nothing in training with the one and 5 % at most in embedding with the other. A
+    layer of ResNet-18 has 2.4e8 (32 pictures of 64 pixels), and there the second thread halved the time of a step.
+
+    With two cores that other programs kept busy, a step of vit_mini took 0.1 seconds on one thread, 0.16 on two that
+    sleep while they wait, and 1.4 to 4.2 on two that do not (torch's default); one of ResNet-18 0.9 to 1.4 on one
+    thread, 0.8 to 1.0 and 5.8 to 6.8 on two.
     """
     return products < SMALL
 

@@ -95,7 +95,7 @@ def test_a_run_with_an_operator(
     assert len(results.trials.query("phase == 'linear'")) == 2 * 3 * 14
     assert set(results.curve["setting"]) == {"known_new", "unknown_diverse"}
     assert (tiny.index.loc[results.predictions["row"], "class"].to_numpy() == results.predictions["class"]).all()
-    assert card["pretraining"]["arm"] == card["arm"] == "lie"
+    assert card["pretraining"]["objective"]["name"] == card["arm"] == "lie"
     assert card["data"]["card_hash"] == tiny.card["card_hash"]
     assert EvaluateConfig().proportions == tuple(card["config"]["proportions"])
 

@@ -13,6 +13,8 @@ from lie_ssl.cli import main
 from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.methods import encoders
 from lie_ssl.methods.packaged import PACKAGES
+from lie_ssl.protocol.config import EvaluateConfig
+from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.recipes.gaps import FROM_PACKAGE, published
 from lie_ssl.report.models import model_gaps
 from tests.conftest import tiny_config
@@ -29,9 +31,12 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_models_with_and_without_weights(
-    tiny: FrameSet, weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tiny: FrameSet, weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    few = EvaluateConfig(probe=ProbeConfig(steps=40), limit=100)
+    monkeypatch.setattr("lie_ssl.recipes.gaps.small_evaluation", lambda: few)
     out = tmp_path / "gaps"
     command = ["gaps", "simclr", "vicreg", "--weights", f"simclr={weights}", "--no-finetune"]
     command += ["--data", str(tiny.folder), "--out", str(out)]

@@ -18,6 +18,8 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import EncoderConfig
+from lie_ssl.objectives.lie import LieConfig
+from lie_ssl.objectives.lie_off import LieOffConfig
 from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.storage import locks
 from lie_ssl.training import module
@@ -313,8 +315,9 @@ def test_kinds_of_pose_are_factors_where_the_run_asks_for_it(tiny: FrameSet, tmp
 
 def test_the_lie_arm_has_a_relative_term_and_no_contrast_of_moves(tiny: FrameSet) -> None:
     objective = tiny_run(tiny, "mae", "lie").objective
+    assert isinstance(objective, LieConfig)
     assert (objective.lie, objective.coordinates) == (0, 0)
     assert objective.euclidean > 0
     assert objective.relative
     off = tiny_run(tiny, "mae", "lie_off").objective
-    assert off == replace(objective, euclidean=0.0)
+    assert off == LieOffConfig.of(objective)

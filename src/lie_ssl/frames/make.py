@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lie_ssl.errors import UserError
+from lie_ssl.extras import require
 from lie_ssl.frames.config import DataConfig, to_dict
 from lie_ssl.frames.factors.base import get_factor
 from lie_ssl.frames.folder import check_folder, claimed, finish
@@ -59,6 +60,7 @@ def make_frames(
     folder = Path(out)
     if check_folder(folder, to_dict(config)):
         return FrameSet(folder)
+    require("drawing", "render")
     _check_disk(folder, config, expected_frames(config))
     plan = make_plan(config, strict=strict)
     with claimed(folder, to_dict(config), recipe) as finished:

@@ -20,6 +20,7 @@ def load_mesh(path: Path | str) -> Mesh:
 
     Whatever is wrong with the file is a `UserError` that names it; a texture that cannot be read is only a warning.
     """
+    require("a mesh file", "render")
     path = Path(path)
     extension = path.suffix.lower()
     if extension not in EXTENSIONS:

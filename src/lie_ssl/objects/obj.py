@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from lie_ssl.errors import UserError
 from lie_ssl.objects.mesh import Mesh, make_mesh
 from lie_ssl.objects.mtl import Material, read_materials
-from lie_ssl.objects.normals import crease_normals
 from lie_ssl.objects.polygons import triangulate
 from lie_ssl.objects.remarks import MeshWarning
 from lie_ssl.objects.textures import Textures, lone_picture, printable
@@ -221,5 +220,7 @@ def _normals(vertices: Doubles, faces: Ints, given: Doubles) -> NDArray[np.float
         good = (np.linalg.norm(given, axis=2) > 1e-6).all(axis=1) & np.isfinite(given).all(axis=(1, 2))
     if good.all():
         return given
+    from lie_ssl.objects.normals import crease_normals  # compiled by numba, which comes with the extra `render`
+
     smooth = crease_normals(vertices.astype(np.float32), faces.astype(np.int32))
     return np.where(good[:, None, None], np.nan_to_num(given), smooth)

@@ -5,7 +5,6 @@ Shape letters: P polygons, n corners of each, K corners in all, F triangles.
 
 from __future__ import annotations
 
-import mapbox_earcut
 import numpy as np
 from numpy.typing import NDArray
 
@@ -75,6 +74,8 @@ def _earcut(corners: Doubles, normal: Doubles) -> Ints | None:
     flat = (corners - corners[0]) @ np.stack([across, np.cross(normal / length, across)], axis=1)  # (n, 2)
     # A unit size keeps the cutter's own tolerances away from very small models.
     flat /= max(float(np.abs(flat).max()), 1e-300)
+    import mapbox_earcut  # comes with the extra `render`
+
     cut = mapbox_earcut.triangulate_float64(np.ascontiguousarray(flat), np.array([len(flat)], np.uint32))
     triangles = np.asarray(cut, np.int64).reshape(-1, 3)
     return triangles if len(triangles) else None
