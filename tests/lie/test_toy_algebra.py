@@ -48,7 +48,8 @@ def test_a_toy_algebra_is_trained_by_the_command(
 ) -> None:  # fmt: skip
     few_pairs(monkeypatch)
     run = tmp_path / "run"
-    main(["pretrain", "mae", "literal", *flags(tiny, run), "--objective.operator.algebra", "toy_scaling"])
+    short = flags(tiny, run, "--optim.steps", "4")
+    main(["pretrain", "mae", "literal", *short, "--objective.operator.algebra", "toy_scaling"])
     assert json.loads((run / "config.json").read_text())["objective"]["operator"]["algebra"] == "toy_scaling"
     operator = lie_ssl.load(run).operator
     assert isinstance(operator, LieOperator)

@@ -58,7 +58,7 @@ def test_a_toy_method_goes_through_all_commands(
 ) -> None:
     few_pairs(monkeypatch)
     run, page = tmp_path / "run", tmp_path / "page.html"
-    main(["pretrain", "toy", "frames", *flags(tiny, run)])
+    main(["pretrain", "toy", "frames", *flags(tiny, run, "--optim.steps", "4")])
     assert pd.read_csv(run / "metrics.csv")["brightness"].notna().all()
     quick = ["--probe.steps", "5", "--proportions", "0.5", "--finetune.steps", "0"]
     main(["evaluate", str(run), "--out", str(run / "evaluation"), *quick])

@@ -55,7 +55,7 @@ def test_a_toy_objective_goes_through_all_commands(
 ) -> None:
     few_pairs(monkeypatch)
     run, page, files = tmp_path / "run", tmp_path / "page.html", tmp_path / "files"
-    main(["pretrain", "mae", "toy", *flags(tiny, run), "--objective.weight", "0.25"])
+    main(["pretrain", "mae", "toy", *flags(tiny, run, "--optim.steps", "4"), "--objective.weight", "0.25"])
     log = pd.read_csv(run / "metrics.csv")
     assert log["distance"].notna().all()
     assert "validation_distance" in pd.read_csv(run / "checks.csv")

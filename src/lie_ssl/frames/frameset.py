@@ -93,8 +93,8 @@ class FrameSet:
     def _places(self) -> NDArray[np.int32]:
         return self.index[["shard", "slot"]].to_numpy(np.int32)
 
-    def read(self, rows: Sequence[int] | NDArray[np.integer] | pd.Index) -> NDArray[np.uint8]:
-        """(len(rows), size, size, channels) pictures of the given rows of the index, in that order."""
+    def read(self, rows: Sequence[int] | NDArray[np.integer | np.bool_] | pd.Index | pd.Series) -> NDArray[np.uint8]:
+        """(len(rows), size, size, channels) pictures of the given rows of the index, in that order, or of a mask."""
         rows = np.asarray(rows)
         if rows.dtype == bool and rows.shape == (len(self),):
             rows = np.flatnonzero(rows)
