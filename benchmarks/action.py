@@ -123,7 +123,7 @@ def taylor_loop(degree: int) -> Act:
 
 def ode(generators: Tensor, t: Tensor, z: Tensor) -> Tensor:
     """dz/ds = M z from s = 0 to 1, differentiated through the solver."""
-    from torchdiffeq import odeint  # type: ignore[import-untyped]
+    from torchdiffeq import odeint
 
     def field(_: Tensor, w: Tensor) -> Tensor:
         return torch.einsum("bd,bdi->bi", t, torch.einsum("dij,bj->bdi", generators, w))
@@ -134,7 +134,7 @@ def ode(generators: Tensor, t: Tensor, z: Tensor) -> Tensor:
 
 def expm_multiply(generators: Tensor, t: Tensor, z: Tensor) -> Tensor:
     """SciPy's action of a matrix exponential, row by row."""
-    from scipy.sparse.linalg import expm_multiply as act  # type: ignore[import-untyped]
+    from scipy.sparse.linalg import expm_multiply as act
 
     matrices = torch.einsum("bd,dij->bij", t, generators).numpy()
     return torch.from_numpy(np.stack([act(a, v) for a, v in zip(matrices, z.numpy(), strict=True)]))

@@ -135,7 +135,7 @@ class Step:
 
     def __init__(self, config: PretrainConfig, size: int) -> None:
         self.config = config
-        factors = ("2d", "3d") if config.objective.by_kind else ("pose",)
+        factors = config.objective.kinds(("2d", "3d")) or ("pose",)
         self.model = build_model(config, size, 3, factors).train()
         self.optimiser = build_optimiser(self.model, config.optim)
         batch = config.optim.batch

@@ -62,7 +62,7 @@ def draw(run: Loaded, pictures: list[np.ndarray], names: list[str]) -> Figure:
     found = nearest(z, run.operator.fixed if run.operator else 0)
     turns = run.operator is not None and (not run.factors or "2d" in run.factors)
     figure = Figure(figsize=(11 if turns else 5.5, max(4.0, 0.9 * len(pictures))), layout="constrained")
-    left, *right = figure.subfigures(1, 2, width_ratios=[1, 1.1]) if turns else [figure]
+    left, *right = figure.subfigures(1, 2, squeeze=False, width_ratios=[1, 1.1])[0] if turns else [figure]
     panels = left.subplots(len(pictures), 1 + found.shape[1], squeeze=False)
     for row, (line, name) in enumerate(zip(panels, names, strict=True)):
         for panel, shown in zip(line, [row, *found[row].tolist()], strict=True):

@@ -132,7 +132,7 @@ def test_a_folder_of_meshes_with_a_broken_file_and_a_copy(tmp_path: Path) -> Non
         shape(**sizes).export(folder / f"thing{i}.ply")
     (root / "can" / "copy.ply").write_bytes((root / "can" / "thing3.ply").read_bytes())
     (root / "can" / "broken.glb").write_text("no mesh at all")
-    flags = ["--source", "folder", "--path", root, "--step", "90", "--size", "16", "--workers", "1"]
+    flags = ["--source", "folder", "--path", str(root), "--step", "90", "--size", "16", "--workers", "1"]
     made = lie_ssl("data", "make", "demo", "--out", tmp_path / "d", *flags)
     assert made.returncode == 0, made.stderr
     assert "left out can/broken.glb" in made.stdout

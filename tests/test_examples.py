@@ -6,7 +6,7 @@ import importlib.util
 import math
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
@@ -90,7 +90,7 @@ def test_barlow_twins_trains_from_the_command_line(
 def test_the_loss_of_barlow_twins_is_that_of_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(EXAMPLES.parent)
     torch.manual_seed(0)
-    method = method_type(BARLOW)(SmallEncoder(), method_config(BARLOW, {"expander": [4], "redundancy": 0.1}))  # type: ignore[call-arg]
+    method = barlow_twins({"expander": [4], "redundancy": 0.1})
     e, other = (torch.randn(7, 4) * 2 + 1 for _ in range(2))
     first, second = e.tolist(), other.tolist()
 
@@ -126,10 +126,15 @@ class SmallEncoder(nn.Module):
         return z
 
 
+def barlow_twins(settings: dict[str, Any]) -> Any:
+    made: Any = method_type(BARLOW)
+    return made(SmallEncoder(), method_config(BARLOW, settings))
+
+
 def barlow_step(rank: int, world: int) -> Tensor:
     """Loss and gradient, averaged over the processes as DistributedDataParallel does."""
     torch.manual_seed(0)
-    method = method_type(BARLOW)(SmallEncoder(), method_config(BARLOW, {"expander": [5]}))  # type: ignore[call-arg]
+    method = barlow_twins({"expander": [5]})
     images = torch.rand(8, 3, 8, 8)
     start, stop = ((0, 8), (0, 3), (3, 8))[0 if world == 1 else rank + 1]
     out = method([images[start:stop]], [Draws(0, 0, 8, start, stop - start)])[0]

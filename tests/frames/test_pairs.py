@@ -52,7 +52,7 @@ def test_half_of_the_instances_vary_and_the_rest_show_the_typical_pose(tiny: Fra
     seen: dict[tuple[str, str], set[int]] = {}
     for first, second in all_pairs(sampler):
         row = tiny.index.loc[first]
-        seen.setdefault((row["class"], row["instance"]), set()).update((first, second))
+        seen.setdefault((str(row["class"]), str(row["instance"])), set()).update((first, second))
     ranks = tiny.index[tiny.index["split"] == "train"].groupby(["class", "instance"])["diverse_rank"].first()
     for key, rows in seen.items():
         if ranks[key] < 3:  # 50 % of six training instances
@@ -111,7 +111,7 @@ def test_loader_gives_the_same_with_any_number_of_workers(tiny: FrameSet, worker
     assert len(alone) == len(many) == 3
     for a, b in zip(alone, many, strict=True):
         for key in ("x", "x_next", "delta", "label", "paired"):
-            assert (a[key] == b[key]).all()  # type: ignore[literal-required]
+            assert (a[key] == b[key]).all()
     batch: PairBatch = next(iter(sampler))
     assert np.array_equal(alone[0]["x"].permute(0, 2, 3, 1).numpy(), tiny.read(batch.first))
     assert alone[0]["x"].shape == (6, 3, 16, 16)
@@ -219,7 +219,12 @@ def test_batches_that_are_left_out_are_not_drawn(tiny: FrameSet, monkeypatch: py
     sampler = PairSampler(tiny.index, batch_size=6)
     drawn: list[int] = []
     pair = sampler._pair
-    monkeypatch.setattr(sampler, "_pair", lambda turn, number: (drawn.append(number), pair(turn, number))[1])
+
+    def spied(turn: int, number: int) -> tuple[int, int]:
+        drawn.append(number)
+        return pair(turn, number)
+
+    monkeypatch.setattr(sampler, "_pair", spied)
     list(sampler.batches(2))
     assert len(drawn) == 6  # of the last batch only
 

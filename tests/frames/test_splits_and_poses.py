@@ -74,7 +74,7 @@ def test_rotations_are_rotations() -> None:
     assert rotation("2d", 90) == pytest.approx(ROTATIONS["2d"])
     for angle in range(0, 360, 7):
         for kind in ("2d", "3d"):
-            matrix = rotation(kind, angle)  # type: ignore[arg-type]
+            matrix = rotation(kind, angle)
             assert matrix @ matrix.T == pytest.approx(np.eye(3))
             assert np.linalg.det(matrix) == pytest.approx(1)
     # About x first, then y, then z, each by the same angle.

@@ -38,6 +38,7 @@ def write(path: Path, pictures: Sequence[Pictures] | Pictures, rate: int = 10, c
     path.parent.mkdir(parents=True, exist_ok=True)
     with av.open(str(path), "w") as container:
         stream = container.add_stream(codec, rate=rate)
+        assert isinstance(stream, av.VideoStream)
         stream.height, stream.width = pictures[0].shape[:2]
         stream.pix_fmt = "yuv420p"
         stream.bit_rate = 4_000_000

@@ -15,6 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from lie_ssl import exp_action
 from lie_ssl.lie import series
+from lie_ssl.lie.action import Kind
 
 Make = Callable[[int, int], Tensor]
 
@@ -61,7 +62,7 @@ def error(found: Tensor, expected: Tensor, z: Tensor) -> float:
 def test_accuracy(family: str, norm: float, limit: float, m: int, d: int) -> None:
     generators, t, z = problem(family, m, d, 3, norm)
     loose = 30 if family == "badly scaled" else 1
-    kinds = ("general", "skew") if family in ("skew", "zero") else ("general",)
+    kinds: tuple[Kind, ...] = ("general", "skew") if family in ("skew", "zero") else ("general",)
     single = generators.float(), t.float(), z.float()
     for kind in kinds:
         assert error(exp_action(*single, kind=kind), reference(*single), z) <= loose * limit
@@ -77,29 +78,26 @@ def test_against_scipy() -> None:
 
 @pytest.mark.parametrize("kind", ["general", "skew"])
 @pytest.mark.parametrize(("m", "d", "norm"), [(1, 1, 1.0), (4, 3, 0.5), (5, 2, 7.0), (3, 1, 0.0)])
-def test_gradients(kind: str, m: int, d: int, norm: float) -> None:
+def test_gradients(kind: Kind, m: int, d: int, norm: float) -> None:
     generators, t, z = problem("skew" if kind == "skew" else "general", m, d, 3, norm)
     inputs = [x.requires_grad_() for x in (generators, t, z)]
 
     def function(generators: Tensor, t: Tensor, z: Tensor) -> Tensor:
         # A perturbed generator must stay skew for the Chebyshev series to hold.
         skew = (generators - generators.mT) / 2 if kind == "skew" else generators
-        return exp_action(skew, t, z, kind=kind)  # type: ignore[arg-type]
+        return exp_action(skew, t, z, kind=kind)
 
     assert torch.autograd.gradcheck(function, inputs, atol=1e-6)
     assert torch.autograd.gradgradcheck(function, inputs, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["general", "skew"])
-def test_gradients_with_given_degree(kind: str) -> None:
+def test_gradients_with_given_degree(kind: Kind) -> None:
     """The adjoint is that of the polynomial itself, however short it is."""
     generators, t, z = (x.requires_grad_() for x in problem("skew", 4, 2, 3, 1.5))
     norms = torch.full((2,), 3.0, dtype=torch.float64)
-    options = {"steps": 2, "degree": 3} if kind == "general" else {"degree": 24, "norms": norms}
-    assert torch.autograd.gradcheck(
-        lambda a, b, c: exp_action(a, b, c, kind=kind, **options),
-        (generators, t, z),  # type: ignore[arg-type]
-    )
+    options: dict[str, Any] = {"steps": 2, "degree": 3} if kind == "general" else {"degree": 24, "norms": norms}
+    assert torch.autograd.gradcheck(lambda a, b, c: exp_action(a, b, c, kind=kind, **options), (generators, t, z))
 
 
 def test_gradients_agree_with_matrix_exp_in_float32() -> None:
@@ -140,21 +138,18 @@ def test_group_properties(case: tuple[int, int, float, float]) -> None:
 @pytest.mark.parametrize("kind", ["general", "skew"])
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 @pytest.mark.parametrize("where", ["t", "z"])
-def test_a_bad_row_stays_alone(kind: str, bad: float, where: str) -> None:
+def test_a_bad_row_stays_alone(kind: Kind, bad: float, where: str) -> None:
     generators, t, z = problem("skew", 5, 2, 4, 1.0)
-    clean = exp_action(generators, t, z, kind=kind)  # type: ignore[arg-type]
+    clean = exp_action(generators, t, z, kind=kind)
     t, z = t.clone(), z.clone()
     (t if where == "t" else z)[1, 0] = bad
     generators.requires_grad_()
-    moved = exp_action(generators, t.requires_grad_(), z.requires_grad_(), kind=kind)  # type: ignore[arg-type]
+    moved = exp_action(generators, t.requires_grad_(), z.requires_grad_(), kind=kind)
     rows = [0, 2, 3]
     assert not torch.isfinite(moved[1]).any()
     assert torch.allclose(moved[rows], clean[rows])
     grads = torch.autograd.grad(moved.nansum(), (generators, t, z))
-    alone = torch.autograd.grad(
-        exp_action(generators, t[rows], z[rows], kind=kind).sum(),
-        generators,  # type: ignore[arg-type]
-    )
+    alone = torch.autograd.grad(exp_action(generators, t[rows], z[rows], kind=kind).sum(), generators)
     assert all(torch.isfinite(g).all() for g in grads)
     assert torch.allclose(grads[0], alone[0])
 
@@ -211,9 +206,9 @@ def test_a_norm_beyond_the_cap_is_one_sentence() -> None:
         (((2, 3, 3), (5, 2), (5, 3)), {"norms": torch.ones(3)}, r"norms has the shape \(3,\)"),
     ],
 )
-def test_wrong_arguments_are_named(shapes: tuple[tuple[int, ...], ...], options: dict[str, object], words: str) -> None:
+def test_wrong_arguments_are_named(shapes: tuple[tuple[int, ...], ...], options: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        exp_action(*(torch.zeros(s) for s in shapes), **options)  # type: ignore[arg-type]
+        exp_action(*(torch.zeros(s) for s in shapes), **options)
 
 
 def test_integers_are_refused() -> None:

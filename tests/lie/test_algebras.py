@@ -10,6 +10,7 @@ from scipy.linalg import expm
 
 from lie_ssl.lie import ALGEBRAS, make_algebra
 from lie_ssl.lie.algebras import Algebra, closure_error
+from lie_ssl.lie.algebras.commuting import Commuting
 
 SIZES = [(1, 1), (2, 1), (5, 2), (8, 4), (24, 3), (33, 2)]
 
@@ -94,7 +95,8 @@ def test_skew_keeps_lengths_and_commuting_commutes() -> None:
     commuting = make("commuting", 9, 3)
     assert commuting.closure_error() == 0
     assert torch.allclose(commuting.bracket(t[:2], t[2:4]), torch.zeros(2, 9, 9).double(), atol=1e-10)
-    basis = commuting.basis  # type: ignore[attr-defined]
+    assert isinstance(commuting, Commuting)
+    basis = commuting.basis
     assert torch.allclose(basis @ basis.T, torch.eye(9).double())
 
 

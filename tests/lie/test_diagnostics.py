@@ -18,7 +18,7 @@ def rotation_operator(frequencies: tuple[float, ...] = (1.0, 2.0, 3.0)) -> LieOp
     weight = torch.zeros(1, operator.dim, operator.dim).double()
     for j, f in enumerate(frequencies):
         weight[0, 2 * j, 2 * j + 1], weight[0, 2 * j + 1, 2 * j] = -f, f
-    operator.algebras[0].weight.data.copy_(weight)  # type: ignore[union-attr]
+    operator.algebras[0].get_parameter("weight").data.copy_(weight)
     return operator
 
 

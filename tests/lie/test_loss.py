@@ -224,11 +224,13 @@ def split_batch(b: int = 7, m: int = 10) -> tuple[Tensor, Tensor, Tensor]:
 def batch_frame(loss: LieLoss, z: Tensor, z_next: Tensor, delta: Tensor) -> tuple[Tensor, Tensor]:
     """Centre and spread, share by share, over both frames of the pairs that a share concerns."""
     operator, place = loss.operator, loss.operator.fixed
-    centres, spreads = [], []
+    centres: list[Tensor] = []
+    spreads: list[Tensor] = []
     for f, m in enumerate(operator.shares):
         own = [x[i, place : place + m] for i in range(len(z)) if delta[i, f] != 0 for x in (z, z_next)]
-        centres.append(sum(own) / len(own))
-        squares = sum((v - centres[f]) ** 2 for v in own) / len(own)
+        zeros = torch.zeros(m).double()
+        centres.append(sum(own, zeros) / len(own))
+        squares = sum(((v - centres[f]) ** 2 for v in own), zeros) / len(own)
         spreads.append((squares + 1e-6).sqrt() if operator.standardised[f] else torch.ones(m).double())
         place += m
     return torch.cat(centres), torch.cat(spreads)

@@ -39,7 +39,7 @@ def test_it_starts_at_the_identity_and_learns_to_move_the_moved_part_only(split:
 def test_it_depends_on_the_coordinates() -> None:
     torch.manual_seed(0)
     operator = LieOperator(6, 2, action="mlp")
-    torch.nn.init.normal_(operator.mlps[0].layers[2].weight)
+    torch.nn.init.normal_(operator.mlps[0].get_parameter("layers.2.weight"))
     z = torch.randn(3, 6)
     assert not torch.allclose(operator(z, torch.zeros(3, 2)), operator(z, torch.ones(3, 2)))
 

@@ -12,6 +12,8 @@ import torch
 from scipy.linalg import expm
 
 from lie_ssl import LieOperator, exp_action
+from lie_ssl.lie import Algebra
+from lie_ssl.lie.config import Action
 from lie_ssl.lie.coordinates import bounded
 
 
@@ -23,7 +25,7 @@ def pair(m: int = 12, batch: int = 5) -> tuple[torch.Tensor, torch.Tensor, torch
 @pytest.mark.parametrize("algebra", ["general", "skew", "commuting", "low_rank", "block"])
 @pytest.mark.parametrize("fixed", [0, 4, 11])
 def test_forward_is_the_exponential_of_generators(algebra: str, fixed: int) -> None:
-    operator = LieOperator(12, 3, algebra=algebra, fixed=fixed).double()  # type: ignore[arg-type]
+    operator = LieOperator(12, 3, algebra=algebra, fixed=fixed).double()
     z, z_next, delta = pair()
     t = operator.infer(z, z_next, delta)
     assert t.shape == (5, 3)
@@ -109,12 +111,12 @@ def test_state_survives_saving() -> None:
     assert torch.equal(other(z, other.infer(z, z_next, delta)), operator(z, operator.infer(z, z_next, delta)))
 
 
-def centred_operator(action: str = "exp", standardised: bool = False) -> LieOperator:
+def centred_operator(action: Action = "exp", standardised: bool = False) -> LieOperator:
     """Two factors that share six of eight dimensions; its centre and spread are not those that it starts with."""
     torch.manual_seed(2)
     operator = LieOperator(
         8, (1, 2), fixed=2, split_factors=True, sees="delta", centred=True, standardised=standardised, action=action,
-    ).double()  # type: ignore[arg-type]  # fmt: skip
+    ).double()  # fmt: skip
     operator.centre.normal_()
     operator.spread.uniform_(0.5, 2) if standardised else None
     return operator
@@ -154,7 +156,7 @@ def test_another_frame_can_be_given_and_the_gradient_reaches_it() -> None:
 
 
 @pytest.mark.parametrize("action", ["identity", "mlp"])
-def test_stand_ins_with_a_centre(action: str) -> None:
+def test_stand_ins_with_a_centre(action: Action) -> None:
     operator = centred_operator(action)
     z, _, _ = pair(8)
     t = torch.rand(5, 3).double()
@@ -218,7 +220,9 @@ def test_without_a_centre_it_is_the_bare_action_bit_for_bit() -> None:
     operator, z, t = LieOperator(12, 3, fixed=4), torch.randn(5, 12), torch.randn(5, 3)
     assert not any("centre" in name or "spread" in name for name in operator.state_dict())
     operator.eval()
-    bare = operator.algebras[0].action(z[:, 4:], t)  # type: ignore[operator, union-attr]
+    algebra = operator.algebras[0]
+    assert isinstance(algebra, Algebra)
+    bare = algebra.action(z[:, 4:], t)
     assert torch.equal(operator(z, t), torch.cat([z[:, :4], bare], dim=1))
 
 
@@ -253,9 +257,9 @@ def test_frequencies_are_for_linear_factors() -> None:
     operator = LieOperator(
         9, (1, 1), fixed=1, sees=("linear", "delta"), frequencies=(1, 2), split_factors=True, algebra="commuting"
     )
-    assert operator.algebras[0].speed.tolist() == [[1, 2]]  # type: ignore[operator, union-attr]
-    assert not operator.algebras[0].growth.any()  # type: ignore[operator, union-attr]
-    assert operator.algebras[1].growth.all()  # type: ignore[operator, union-attr]
+    assert operator.algebras[0].get_parameter("speed").tolist() == [[1, 2]]
+    assert not operator.algebras[0].get_parameter("growth").any()
+    assert operator.algebras[1].get_parameter("growth").all()
     z = torch.randn(3, 9)
     turn = torch.tensor([[2 * math.pi, 0.0]]).expand(3, 2)
     assert torch.allclose(operator(z, operator.infer(z, z, turn)), z, atol=1e-5)

@@ -142,7 +142,8 @@ def test_none_is_the_identity(channels: int) -> None:
 @pytest.mark.parametrize("name", ["flip", "jitter", "grey", "blur", "solarise"])
 def test_an_operation_leaves_the_other_rows_bit_for_bit(name: str) -> None:
     images = pictures(32)
-    config = dataclasses.replace(none(), **{name: 0.5})
+    setting: dict[str, Any] = {name: 0.5}
+    config = dataclasses.replace(none(), **setting)
     plan = draw_plan(draws(32), config, 3, 40, 48)
     touched = plan.flipped | plan.who.any(dim=1)
     found = augment(images, draws(32), config)

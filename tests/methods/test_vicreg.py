@@ -93,7 +93,9 @@ def test_the_whole_loss(weights: tuple[float, float, float]) -> None:
         assert out.loss.item() == pytest.approx(total, rel=1e-5)
         torch.testing.assert_close(out.z, z.split(ROWS)[2 * i])  # of the first view
     outputs[0].loss.backward()
-    assert method.encoder.layers[1].weight.grad.any()
+    gradient = method.encoder.get_parameter("layers.1.weight").grad
+    assert gradient is not None
+    assert gradient.any()
 
 
 @pytest.mark.parametrize("widths", [(7,), (5, 7), (8, 9, 10)])

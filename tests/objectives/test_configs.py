@@ -157,7 +157,7 @@ def test_words_for_each_factor_reach_the_operator() -> None:
     )  # fmt: skip
     operator = config.build(16, ("2d", "3d"))
     assert [c.sees for c in operator.coordinates] == ["linear", "pair"]
-    assert operator.algebras[0].speed.tolist() == [[1, 2, 1, 2]]  # type: ignore[operator, union-attr]
+    assert operator.algebras[0].get_parameter("speed").tolist() == [[1, 2, 1, 2]]
     assert operator.centre.shape == (16,)
     assert operator.standardised == (False, True)
     single = OperatorConfig(generators=(1,), sees=("linear",)).build(16, FACTORS)

@@ -273,10 +273,10 @@ def test_the_view_of_the_method_is_what_pairs_are_compared_by() -> None:
 def test_bf16_keeps_the_pair_terms_in_float32(method: str, view: Any, objective: ObjectiveConfig) -> None:
     model = build(method, replace(objective, view=view))
     loss = model.objective.loss
-    assert loss is not None
+    assert isinstance(loss, nn.Module)
     seen: list[torch.dtype] = []
     loss.register_forward_pre_hook(lambda module, inputs: seen.extend(x.dtype for x in inputs))
-    loss.head.register_forward_hook(lambda module, inputs, output: seen.append(output.dtype))
+    loss.get_submodule("head").register_forward_hook(lambda module, inputs, output: seen.append(output.dtype))
     with torch.autocast("cpu", torch.bfloat16):
         out = run(model)
     assert set(seen) == {torch.float32}

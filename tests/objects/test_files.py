@@ -125,7 +125,7 @@ def test_negative_numbers_count_back(tmp_path: Path) -> None:
 def test_materials_per_face_and_an_unknown_one(tmp_path: Path) -> None:
     body = f"{QUAD}usemtl a\nf 1 2 3\nusemtl nowhere\nf 1 3 4\n"
     mesh = load_mesh(obj(tmp_path, body, "Kd 1 0 0\nnewmtl unused\nmap_Kd missing.png"))
-    np.testing.assert_allclose(mesh.colours[:, 0], [[1, 0, 0], [0.7, 0.7, 0.7]], rtol=1e-6)
+    np.testing.assert_allclose(mesh.colours[:, 0], np.array([[1, 0, 0], [0.7, 0.7, 0.7]]), rtol=1e-6)
 
 
 def test_vertex_colours_of_an_obj(tmp_path: Path) -> None:

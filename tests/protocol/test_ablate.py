@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -39,7 +40,7 @@ def command(frames: FrameSet, out: Path, *only: str) -> list[str]:
 
 def test_every_variant_is_another_config_and_changes_what_it_says() -> None:
     full = pretrain_recipe("small", "mae", "lie")
-    made = {name: change(full).objective for name, change in ABLATIONS.items()}
+    made: dict[str, Any] = {name: change(full).objective for name, change in ABLATIONS.items()}
     digests = {change(full).digest() for change in ABLATIONS.values()} | {full.digest()}
     assert len(digests) == len(ABLATIONS) + 1
     rates = {name: change(full).optim.operator_lr for name, change in ABLATIONS.items()}

@@ -18,6 +18,7 @@ from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.methods.encoders import EncoderConfig
+from lie_ssl.objectives.literal import LiteralConfig
 from lie_ssl.protocol.dry_run import (
     Job,
     Phase,
@@ -250,6 +251,7 @@ def test_the_recipes_of_the_paper(method: str) -> None:
         assert evaluation.options == ((2,) if run.arm == "literal" and method != "simclr" else (1,))
         assert run.optim.lr in SWEEPS[f"paper/{method}"]().values["optim.lr"]
     literal = recipe.units[2].pretraining.objective
+    assert isinstance(literal, LiteralConfig)
     assert (literal.ssl, literal.lie, literal.euclidean) == ((10, 10, 1) if method == "simclr" else (1, 1, 1))
     assert {u.pretraining.encoder.weights for u in from_weights(recipe, "a.pth").units} == {"a.pth"}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,11 +17,12 @@ from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.lie import LieOperator
-from lie_ssl.methods.encoders import EncoderConfig, create_encoder
+from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
+from lie_ssl.methods.features import embed_frames
 from lie_ssl.protocol import features as protocol_features
 from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Subject
 from lie_ssl.protocol.features import Features
-from lie_ssl.protocol.finetune import DivergedError, FinetuneConfig
+from lie_ssl.protocol.finetune import DivergedError, FinetuneConfig, finetune
 from lie_ssl.protocol.metrics import retrieval
 from lie_ssl.protocol.phases import finetune as finetuning
 from lie_ssl.protocol.phases import knn
@@ -54,7 +56,7 @@ def runs(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         }
 
 
-def evaluation(frames: FrameSet, config: EvaluateConfig = QUICK, **settings: object) -> Evaluation:
+def evaluation(frames: FrameSet, config: EvaluateConfig = QUICK, **settings: Any) -> Evaluation:
     torch.manual_seed(0)
     encoder = create_encoder(EncoderConfig(name="resnet_mini"), 16, 3)
     subject = replace(Subject(encoder, "resnet", "alone"), **settings)
@@ -110,9 +112,14 @@ def test_the_curve_adds_up_to_the_accuracy(tiny: FrameSet) -> None:
 
 
 def test_a_run_without_an_operator_twice(runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    run, calls = runs["alone"], []
-    embed = protocol_features.embed_frames
-    monkeypatch.setattr(protocol_features, "embed_frames", lambda *a: (calls.append(len(a[2])), embed(*a))[1])
+    run = runs["alone"]
+    calls: list[int] = []
+
+    def counted(encoder: Encoder, frames: FrameSet, rows: np.ndarray) -> torch.Tensor:
+        calls.append(len(rows))
+        return embed_frames(encoder, frames, rows)
+
+    monkeypatch.setattr(protocol_features, "embed_frames", counted)
     main(["evaluate", str(run), *SHORT])
     assert sum(calls) > 0
     folder = run / "evaluation"
@@ -210,12 +217,11 @@ def test_a_run_is_judged_by_its_own_share_of_turning_instances(tiny: FrameSet, t
 
 
 def test_diverging_trials_are_noted_and_left(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
-    finetune = finetuning.finetune
 
-    def fragile(*arguments: object) -> object:
+    def fragile(*arguments: Any) -> Any:
         if arguments[4] == 1.0:
             raise DivergedError("finetuning at the rate 1 diverged")
-        return finetune(*arguments)  # type: ignore[arg-type]
+        return finetune(*arguments)
 
     monkeypatch.setattr(finetuning, "finetune", fragile)
     config = replace(QUICK, proportions=(0.5,), finetune=FinetuneConfig(steps=1, batch=4, rates=(1.0, 1e-3)))
@@ -329,7 +335,12 @@ def test_the_moved_part_is_what_the_moves_of_a_kind_concern(tiny: FrameSet, monk
     assert whole.context.deltas.factors == ("2d", "3d")
     parts: list[object] = []
     retrieve = retrieval.retrieve
-    monkeypatch.setattr(retrieval, "retrieve", lambda *a: (parts.append(a[4]), retrieve(*a))[1])
+
+    def spied(*arguments: Any) -> Any:
+        parts.append(arguments[4])
+        return retrieve(*arguments)
+
+    monkeypatch.setattr(retrieval, "retrieve", spied)
     table = whole.run().equivariance
     assert list(table["part"]) == ["moved", "whole"] * 4
     own = [p.tolist() for p in parts if isinstance(p, torch.Tensor)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -13,8 +14,8 @@ from lie_ssl.cli import main
 from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.methods import encoders
 from lie_ssl.methods.packaged import PACKAGES
-from lie_ssl.protocol.config import EvaluateConfig
-from lie_ssl.protocol.probe import ProbeConfig
+from lie_ssl.recipes import gaps
+from lie_ssl.recipes.evaluate import small_evaluation
 from lie_ssl.recipes.gaps import FROM_PACKAGE, published
 from lie_ssl.report.models import model_gaps
 from tests.conftest import tiny_config
@@ -26,17 +27,24 @@ torchvision = import_torchvision()
 def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A SimCLR file as lightning-bolts writes it, with random weights."""
     path: Path = tmp_path_factory.mktemp("weights") / "simclr.ckpt"
-    state = torchvision.models.resnet50().state_dict()
+    state = torchvision.models.resnet18().state_dict()
     torch.save({"state_dict": {f"encoder.{k}": v for k, v in state.items()}}, path)
     return path
 
 
-@pytest.mark.slow
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ResNet-18 instead of ResNet-50, whose regression of the pose takes a minute, and few steps."""
+    for name in ("simclr", "vicreg"):
+        monkeypatch.setitem(gaps.FROM_FILE, name, ("resnet18", gaps.FROM_FILE[name][1]))
+    small = small_evaluation()
+    monkeypatch.setattr(gaps, "small_evaluation", lambda: replace(small, probe=replace(small.probe, steps=20)))
+
+
+@pytest.mark.usefixtures("quick")
 def test_models_with_and_without_weights(
-    tiny: FrameSet, weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tiny: FrameSet, weights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    few = EvaluateConfig(probe=ProbeConfig(steps=40), limit=100)
-    monkeypatch.setattr("lie_ssl.recipes.gaps.small_evaluation", lambda: few)
     out = tmp_path / "gaps"
     command = ["gaps", "simclr", "vicreg", "--weights", f"simclr={weights}", "--no-finetune"]
     command += ["--data", str(tiny.folder), "--out", str(out)]

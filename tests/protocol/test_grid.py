@@ -178,7 +178,7 @@ def test_units_start_from_the_first_run(tmp_path: Path, monkeypatch: pytest.Monk
     assert recipe.hash_of(recipe.units[0]) != tiny_recipe().hash_of(recipe.units[0])
     trained: list[tuple[str, int]] = []
     monkeypatch.setattr(grid, "pretrain", lambda config, out, reporter: trained.append((out.name, config.seed)))
-    starts: list[str] = []
+    starts: list[str | None] = []
 
     class Starts(Worker):
         def __call__(self, config: PretrainConfig, evaluation: EvaluateConfig, run: Path, reporter: Any) -> Results:

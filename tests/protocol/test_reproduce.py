@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,7 @@ def test_a_card_again(tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixt
 
     # A number that is off, and another version of torch, are both seen.
     rows = pd.read_csv(evaluation / "accuracy.csv")
-    rows.loc[2, "top1"] += 3
+    rows.loc[2, "top1"] = rows["top1"][2] + 3
     rows.to_csv(evaluation / "accuracy.csv", index=False)
     card = json.loads((evaluation / "card.json").read_text())
     card["versions"]["torch"] = "1.0"
@@ -229,7 +230,7 @@ def test_a_recipe_is_killed_and_gone_on_with(
 def test_another_recipe_replaces_the_rows(tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     for lr in (1e-3, 1e-4):
-        monkeypatch.setitem(GRIDS, "tiny", lambda lr=lr: tiny_recipe(optim__lr=lr))
+        monkeypatch.setitem(GRIDS, "tiny", partial(tiny_recipe, optim__lr=lr))
         work = ["--work", str(tmp_path / f"work{lr}"), "--out", str(out), "--data", str(tiny.folder)]
         main(["reproduce", "tiny", "--only", "mae/alone", *work])
         table = pd.read_csv(out / "accuracy.csv")

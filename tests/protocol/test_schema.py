@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -77,7 +78,7 @@ def test_old_tables_name_adamw_as_they_did(tmp_path: Path) -> None:
         ("top1", "many", "line 3: 'many' in the column top1 is no number"),
     ],
 )
-def test_strange_cells_are_refused(column: str, cell: object, words: str) -> None:
+def test_strange_cells_are_refused(column: str, cell: Any, words: str) -> None:
     table = long_tables.accuracy().astype({column: object})
     table.loc[1, column] = cell
     with pytest.raises(UserError, match=words.replace("[", r"\[")):

@@ -71,7 +71,7 @@ def test_composite_leaves_the_background_as_the_rasteriser_has_it() -> None:
 
 
 def test_composite_mixes_in_linear_light() -> None:
-    pixels = np.tile(np.float32([0.5, 0.5, 0.5, 0.5]), (1, 1, 1))  # white, covering half
+    pixels = np.full((1, 1, 4), 0.5, np.float32)  # white, covering half
     settings = RenderSettings(size=1, background=(0.0, 0.0, 0.0))
     assert composite(pixels, settings, "uint8")[0, 0, 0] == 188  # sRGB of one half
 

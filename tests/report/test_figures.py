@@ -66,7 +66,7 @@ def test_curves_go_through_the_means() -> None:
     figure = angle_curves(long_tables.curve(long_tables.accuracy()), "linear", "mae")
     assert len(figure.axes) == 4
     line = figure.axes[0].lines[1]
-    assert list(line.get_xdata()) == [60, 120, 180, 240, 300]
+    assert np.asarray(line.get_xdata()).tolist() == [60, 120, 180, 240, 300]
     assert np.asarray(line.get_ydata(), float) == pytest.approx(65)
 
 

@@ -61,8 +61,8 @@ def test_gains_are_differences_seed_by_seed() -> None:
     gains = operator_gain(long_tables.accuracy(ARMS)).set_index(["against", "setting", "poses", "diverse"])
     assert set(gains.index.get_level_values("against")) == {"alone", "frames", "lie_off"}
     for other, gain in (("alone", 10.0), ("frames", 4.0), ("lie_off", 3.0)):
-        own = gains.loc[(other, "known_new", "3d", 5.0)]
-        assert (own["mean"], own["error"], own["seeds"]) == (gain, 0.0, 3)
+        key = (other, "known_new", "3d", 5.0)
+        assert (gains["mean"][key], gains["error"][key], gains["seeds"][key]) == (gain, 0.0, 3)
     assert operator_gain(long_tables.accuracy((("mae", "alone", 0.0),))).empty
 
 

@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lie_ssl.report.cells import Cell, Table
 from lie_ssl.report.names import Arm, arms_of
 from lie_ssl.report.summary import curve_of, gaps_of, over_seeds
 from lie_ssl.report.tables import (
-    Cell,
-    Table,
     ablation_tables,
     accuracy_table,
     accuracy_tables,
@@ -124,7 +123,7 @@ def test_gaps_are_taken_seed_by_seed() -> None:
     assert gap.mean == pytest.approx(statistics.mean(gaps))
     assert gap.error == pytest.approx(statistics.stdev(gaps) / math.sqrt(3))
     occlusion = cell(found["gaps_linear_5"], "MAE Lie", "2D minus 3D", "self-occlusion")
-    assert (occlusion.mean, occlusion.error) == (pytest.approx(5), pytest.approx(0))
+    assert (occlusion.mean, occlusion.error) == pytest.approx((5, 0))
 
 
 def test_one_kind_of_pose_has_no_self_occlusion() -> None:
@@ -139,7 +138,7 @@ def test_one_kind_of_pose_has_no_self_occlusion() -> None:
 def test_equivariance_shows_what_a_baseline_has() -> None:
     table = equivariance_tables(long_tables.equivariance())[0]
     error = cell(table, "MAE Lie", "retrieval, moved part", "relative error")
-    assert (error.mean, error.error) == (pytest.approx(0.8), pytest.approx(0.5))
+    assert (error.mean, error.error) == pytest.approx((0.8, 0.5))
     assert cell(table, "MAE Lie", "retrieval, whole embedding", "MRR, t of another instance").mean == pytest.approx(0.7)
     assert cell(table, "MAE", "relative pose", "pose R²").mean == pytest.approx(0.5)
     assert cell(table, "MAE", "retrieval, whole embedding", "MRR").empty

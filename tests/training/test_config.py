@@ -11,6 +11,7 @@ import pytest
 
 from lie_ssl.errors import UserError
 from lie_ssl.objectives import objective_type
+from lie_ssl.objectives.literal import LiteralConfig
 from lie_ssl.recipes.pretrain import ARMS, PRETRAIN_RECIPES, PUBLISHED, pretrain_recipe, short_run
 from lie_ssl.serialization import to_plain
 from lie_ssl.training.config import LogConfig, OptimConfig, PretrainConfig, load_config, read_config
@@ -77,6 +78,7 @@ def test_the_loss_of_mae_weighs_more_beside_a_contrast_unless_steps_are_few() ->
 def test_the_published_weights_of_the_literal_arm() -> None:
     for method, weights in {"mae": (1, 1, 1, 1), "vicreg": (1, 1, 1, 1), "simclr": (10, 10, 1, 1)}.items():
         objective = pretrain_recipe("paper", method, "literal").objective
+        assert isinstance(objective, LiteralConfig)
         assert (objective.ssl, objective.lie, objective.euclidean, objective.coordinates) == weights
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from lie_ssl.training.export import ENDINGS, Format, export_run
 from lie_ssl.training.run import pretrain
 from tests.training.tiny_runs import differences, tiny_run
 
-ENCODERS = {
+ENCODERS: dict[str, tuple[str, dict[str, Any]]] = {
     "vit": ("mae", {"encoder__name": "vit_tiny_patch16_224", "encoder__patch_size": 8,
                     "encoder__options": (("depth", 2),)}),
     "resnet": ("simclr", {"encoder__name": "resnet18"}),

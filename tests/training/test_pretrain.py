@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -16,10 +17,12 @@ from torch import Tensor, nn
 from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, make_frames
+from lie_ssl.frames.loader import PairTensors
 from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.objectives.lie import LieConfig
 from lie_ssl.objectives.lie_off import LieOffConfig
+from lie_ssl.objectives.literal import LiteralConfig
 from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.storage import locks
 from lie_ssl.training import module
@@ -87,6 +90,7 @@ def test_what_is_not_finite_stops_the_run_and_keeps_the_last_good_weights(
 
 def test_an_operator_that_explodes_stops_the_run_with_a_sentence(tiny: FrameSet, tmp_path: Path) -> None:
     own = tiny_run(tiny, "simclr", "literal", optim__steps=2)
+    assert isinstance(own.objective, LiteralConfig)
     operator = replace(own.objective.operator, scale=1e6)
     with pytest.raises(UserError, match=r"step 1: the operator's \|t . L\| reaches about .*; .*max-norm") as stop:
         pretrain(replace(own, objective=replace(own.objective, operator=operator)), tmp_path / "run")
@@ -108,7 +112,7 @@ class Weights(Notes):
     def __init__(self, out: Path) -> None:
         super().__init__()
         self.out = out
-        self.saved: dict[int, dict[str, Tensor]] = {}
+        self.saved: dict[int, dict[str, Any]] = {}
 
     def step(self, done: int, total: int, loss: float) -> None:
         super().step(done, total, loss)
@@ -127,8 +131,8 @@ def test_a_skipped_step_changes_nothing(tiny: FrameSet, tmp_path: Path, what: st
     assert sorted(reporter.saved) == [1, 2, 3, 4]
     assert any("running_mean" in name for name in reporter.saved[1]["weights"])
     assert differences(reporter.saved[2]["weights"], reporter.saved[3]["weights"]) == []
-    state = [reporter.saved[step]["optimiser"][0]["state"] for step in (2, 3)]
-    assert differences(*state) == []
+    before, after = (reporter.saved[step]["optimiser"][0]["state"] for step in (2, 3))
+    assert differences(before, after) == []
     assert differences(reporter.saved[3]["weights"], reporter.saved[4]["weights"]) != []
     assert all(
         bool(torch.isfinite(v).all()) for v in load(out, trust=[f"{THIS}:Breaking"]).encoder.state_dict().values()
@@ -178,7 +182,7 @@ def test_two_batches_make_a_step(tiny: FrameSet, tmp_path: Path, monkeypatch: py
     weights: list[Tensor] = []
     step = module.Pretraining.training_step
 
-    def spied(self: module.Pretraining, batch: module.PairTensors, index: int) -> Tensor:
+    def spied(self: module.Pretraining, batch: PairTensors, index: int) -> Tensor:
         weights.append(next(self.model.parameters()).detach().clone())
         return step(self, batch, index)
 
@@ -301,6 +305,7 @@ def test_the_same_config_gives_the_same_weights(tiny: FrameSet, tmp_path: Path) 
 
 def test_kinds_of_pose_are_factors_where_the_run_asks_for_it(tiny: FrameSet, tmp_path: Path) -> None:
     by_kind, plain = tiny_run(tiny, "simclr", "lie"), tiny_run(tiny, "simclr", "literal")
+    assert isinstance(by_kind.objective, LieConfig)
     assert by_kind.objective.by_kind
     assert kinds_of(by_kind, tiny) == ("2d", "3d")
     assert kinds_of(plain, tiny) == ()
@@ -320,4 +325,6 @@ def test_the_lie_arm_has_a_relative_term_and_no_contrast_of_moves(tiny: FrameSet
     assert objective.euclidean > 0
     assert objective.relative
     off = tiny_run(tiny, "mae", "lie_off").objective
-    assert off == LieOffConfig.of(objective)
+    assert off == LieOffConfig.of(objective)  # all settings but the weights of the operator's terms
+    assert isinstance(off, LieOffConfig)
+    assert not off.loss_config().euclidean

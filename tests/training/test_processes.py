@@ -50,7 +50,7 @@ class NamedNotes(Notes):
         (self.parent or self).lines.append(f"{self.name}: {text}")
 
     @contextmanager
-    def part(self, name: str) -> Iterator[Notes]:  # type: ignore[override]
+    def part(self, name: str) -> Iterator[Notes]:
         self.open.append(name)
         yield NamedNotes(name, self)
         self.open.remove(name)

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from lie_ssl.cli import main
-from lie_ssl.commands.pretrain import Bar
+from lie_ssl.commands.bar import Bar
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.methods.encoders import EncoderConfig, create_encoder

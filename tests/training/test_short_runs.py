@@ -3,7 +3,6 @@ the clock."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,7 +40,7 @@ def encoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many frames each call of `FrameSet.read` gives."""
     counts: list[int] = []
     original = FrameSet.read

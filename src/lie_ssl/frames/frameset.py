@@ -93,7 +93,7 @@ class FrameSet:
     def _places(self) -> NDArray[np.int32]:
         return self.index[["shard", "slot"]].to_numpy(np.int32)
 
-    def read(self, rows: Sequence[int] | NDArray[np.integer] | pd.Index) -> NDArray[np.uint8]:
+    def read(self, rows: Sequence[int] | NDArray[np.integer | np.bool_] | pd.Index | pd.Series) -> NDArray[np.uint8]:
         """Reads the pictures of the given rows of the index, in that order.
 
         Args:

@@ -6,7 +6,8 @@ Shape letters: B batch, D generators, M embedding.
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar
 
 import torch
 from torch import Tensor
@@ -15,6 +16,7 @@ from lie_ssl.lie import series
 from lie_ssl.lie.norms import default_tolerance, largest_norm, plan, spectral_norms, traces
 
 Kind = Literal["general", "skew"]
+Function = TypeVar("Function", bound=Callable[..., Any])
 # Small matrices are computed in float64: it is cheap there, and float32's rounding errors do not average out in sums of
 # few terms.
 SMALL = 128
@@ -22,7 +24,13 @@ SMALL = 128
 SMALLEST_RHO = 0.5
 
 
-@torch.compiler.disable  # the number of products depends on the values, and a compiler cannot speed up a GEMM
+def _uncompiled(function: Function) -> Function:
+    """`torch.compiler.disable`, which does not tell type checkers that the function keeps its signature."""
+    disabled: Function = torch.compiler.disable(function)
+    return disabled
+
+
+@_uncompiled  # the number of products depends on the values, and a compiler cannot speed up a GEMM
 def exp_action(
     generators: Tensor,
     t: Tensor,

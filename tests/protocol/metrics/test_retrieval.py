@@ -78,7 +78,7 @@ def group_world(index: pd.DataFrame, fixed: int = 0) -> tuple[LieOperator, Tenso
     planes = torch.block_diag(*(k * torch.tensor([[0.0, -1.0], [1.0, 0.0]]) for k in (1, 2, 3)))
     operator = LieOperator(6 + fixed, 1, fixed=fixed)
     with torch.no_grad():
-        operator.algebras[0].weight.copy_(planes[None])  # type: ignore[operator, union-attr]
+        operator.algebras[0].get_parameter("weight").copy_(planes[None])
     operator.coordinates[0] = DeltaItself()
     numbers = index.groupby(["class", "instance"]).ngroup().to_numpy()
     start = torch.randn(int(numbers.max()) + 1, 6 + fixed, generator=torch.Generator().manual_seed(0))[
@@ -93,9 +93,9 @@ def leak_world(rows: int) -> tuple[LieOperator, Tensor]:
     """Embeddings (1, v) with any v for each frame, and the translations of v: exp(t . L) (1, v) = (1, v + t)."""
     operator = LieOperator(9, 8)
     with torch.no_grad():
-        weight = operator.algebras[0].weight
-        weight.zero_()  # type: ignore[operator, union-attr]
-        weight[torch.arange(8), torch.arange(1, 9), 0] = 1  # type: ignore[index, operator]
+        weight = operator.algebras[0].get_parameter("weight")
+        weight.zero_()
+        weight[torch.arange(8), torch.arange(1, 9), 0] = 1
     operator.coordinates[0] = Difference()
     v = torch.randn(rows, 8, generator=torch.Generator().manual_seed(1))
     return operator, torch.cat([torch.ones(rows, 1), v], dim=1)
@@ -199,12 +199,12 @@ def test_candidates_are_all_frames_of_the_instance_and_kind(index: pd.DataFrame,
 def test_the_other_instance_makes_exactly_the_same_move(index: pd.DataFrame, pose: str) -> None:
     moves = draw_moves(distinct(index, pose), pairs=5)
     assert list(moves.shared) == list(range(len(moves.source)))
-    names = index["class"] + "/" + index["instance"]
+    names = (index["class"] + "/" + index["instance"]).to_numpy()  # the index counts from 0
     for own, other in ((moves.source, moves.other_source), (moves.target, moves.other_target)):
         assert (index.loc[own, "angle"].to_numpy() == index.loc[other, "angle"].to_numpy()).all()
         assert set(index.loc[other, "pose"]) == {pose}
-        assert (names.loc[own].to_numpy() != names.loc[other].to_numpy()).all()
-    assert (names.loc[moves.other_source].to_numpy() == names.loc[moves.other_target].to_numpy()).all()
+        assert (names[own] != names[other]).all()
+    assert (names[moves.other_source] == names[moves.other_target]).all()
     deltas = Deltas(index)
     np.testing.assert_array_equal(deltas(moves.source, moves.target), deltas(moves.other_source, moves.other_target))
     assert set(moves.rows) >= set(moves.other_source)
