@@ -29,20 +29,21 @@ def report(
         files: Folder for the tables as Markdown, LaTeX and CSV (with the operator's gain in every cell), the figures
             as PNG and SVG, and the rows of all runs in the folder `rows`, from which a report can be made again.
         data: The data set, if it has moved since the runs were made.
-        trust: An import path (package.module:Class) that the runs may name. Importing runs code.
+        trust: An import path (package.module:Class) that the runs may name, also for its title. Importing runs code.
     """
     from rich.console import Console
 
     from lie_ssl.report.cells import group_tables
     from lie_ssl.report.findings import findings
     from lie_ssl.report.formats import to_rich, write_tables
-    from lie_ssl.report.gathering import gather, write_rows
+    from lie_ssl.report.gathering import gather, register_trusted, write_rows
     from lie_ssl.report.headline import ablation_operator, headline_tables, operator_gain
     from lie_ssl.report.page import write_page
     from lie_ssl.report.tables import accuracy_tables, all_tables, equivariance_tables
     from lie_ssl.storage.tables import write_table
 
     gathered = gather(sources)
+    register_trusted(gathered, trust)
     console = Console()
     if len(gathered.accuracy):
         for table in accuracy_tables(gathered.accuracy):

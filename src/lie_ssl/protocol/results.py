@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Collection
 from dataclasses import fields
@@ -183,11 +184,23 @@ def _check_run(card: dict[str, Any], path: Path, remedy: str) -> None:
     check_fields(trained, {"method": dict, "objective": dict, "seed": int}, f"{path}: pretraining", remedy)
     check_fields(trained["objective"], {"name": str}, f"{path}: pretraining.objective", remedy)
     arm = arm_of(trained)
-    if is_import_path(arm):  # which only its code could say the name of; that of one of ours would be wrong
-        arm = card["run"]["arm"] if card["run"]["arm"].partition("-")[0] not in OBJECTIVES else arm
+    if is_import_path(arm):
+        arm = _imported_arm(card["run"]["arm"], arm)
     for name, own in (("method", trained["method"].get("name")), ("arm", arm), ("seed", trained["seed"])):
         if not card[name] == card["run"][name] == own:
             raise UserError(f"{path} has another {name} than its run ({card[name]!r} and {own!r:.60}); {remedy}")
+
+
+def _imported_arm(arm: str, path: str) -> str:
+    """The arm in a card, if an objective with this import path and variant can have it; otherwise the path itself.
+
+    Only the objective's own code knows its name, and reading a card must not import it. But the name of another
+    registered objective would be wrong.
+    """
+    (name, _, variant), (path_name, _, own_variant) = arm.partition("-"), path.partition("-")
+    module, _, attribute = path_name.partition(":")
+    known = name not in OBJECTIVES or OBJECTIVES[name].value is getattr(sys.modules.get(module), attribute, None)
+    return arm if known and variant == own_variant else path
 
 
 def _check_names(table: pd.DataFrame, card: dict[str, Any], path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,8 @@ from typing import Any
 import pandas as pd
 
 from lie_ssl.errors import UserError
+from lie_ssl.methods.registry import method_type
+from lie_ssl.objectives.registry import objective_type
 from lie_ssl.protocol.metrics import with_measures
 from lie_ssl.protocol.results import read_results
 from lie_ssl.protocol.schema import (
@@ -25,6 +27,7 @@ from lie_ssl.protocol.schema import (
 from lie_ssl.report.names import Arm
 from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.tables import write_table
+from lie_ssl.storage.trust import is_import_path
 from lie_ssl.training.folder import CONFIG
 
 
@@ -89,6 +92,16 @@ def gather(sources: Sequence[Path]) -> ReportData:
             parts[name].append(known[name].check(table, folder))
     joined = {name: _joined(found, known[name]) for name, found in parts.items()}
     return ReportData(**joined, evaluated=tuple(evaluated), notes=tuple(_notes(evaluated)))
+
+
+def register_trusted(report: ReportData, trust: Collection[str]) -> None:
+    """Imports the objectives and methods that cards name by an import path, if it is trusted, for their titles."""
+    for each in report.evaluated:
+        trained = each.card["pretraining"] or {}
+        for part, find in (("objective", objective_type), ("method", method_type)):
+            name = trained.get(part, {}).get("name")
+            if name in trust and is_import_path(name):
+                find(name)
 
 
 def _has(folder: Path, table: LongTable) -> bool:
