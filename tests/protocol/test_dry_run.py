@@ -23,20 +23,20 @@ from lie_ssl.protocol.dry_run import (
     Job,
     Phase,
     PretrainingStep,
-    StandIn,
+    StandInFrames,
+    batch_per_gpu,
     dry_run,
     embedded_frames,
     gaps_jobs,
     grid_jobs,
     planned_index,
-    share_of,
-    stand_in,
+    reduced_config,
     transfer_jobs,
 )
 from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Subject
 from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.finetune import FinetuneConfig
-from lie_ssl.protocol.grid import Recipe, Unit, chosen_units
+from lie_ssl.protocol.grid import Recipe, Unit, select_units
 from lie_ssl.protocol.measuring import Cost, measure
 from lie_ssl.protocol.phases import finetune as finetuning
 from lie_ssl.protocol.probe import ProbeConfig
@@ -106,7 +106,7 @@ def test_attention_is_counted() -> None:
 
 
 def test_hours() -> None:
-    phase = Phase("a", "pretraining", "", (1, 2, 3), times=3600.0, cost=Cost(2.0, 10**15, None, None))
+    phase = Phase("a", "pretraining", "", (1, 2, 3), repeats=3600.0, cost=Cost(2.0, 10**15, None, None))
     assert phase.hours == 2.0
     assert phase.hours_on(gpus=4, tflops=50.0) == pytest.approx(3600 * 1e15 / (4 * 50e12) / 3600)
 
@@ -140,10 +140,10 @@ def test_frames_are_counted_as_the_protocol_embeds_them(tiny: FrameSet, monkeypa
 
 def test_the_stand_in_is_like_the_data_set(tmp_path: Path) -> None:
     config = tiny_config(ranges={"hue": (0.0, 90.0)}, poses=("2d", "so3"))
-    few = make_frames(stand_in(config), tmp_path / "few", workers=1)
+    few = make_frames(reduced_config(config), tmp_path / "few", workers=1)
     assert (few.size, few.card["factors"]) == (16, ["hue"])
     assert set(few.index["pose"]) == {"2d", "so3"}
-    padded = StandIn(few.folder, 52)
+    padded = StandInFrames(few.folder, 52)
     assert len(padded.classes) == 52
     np.testing.assert_array_equal(padded.labels, few.labels)
     step = PretrainingStep(tiny_run(few, "mae", "literal"), few, 2 * len(few.classes))
@@ -179,7 +179,7 @@ def test_every_phase_is_tried_and_nothing_stays(temporary: Path) -> None:
     assert literal[2].cost.flops > base[2].cost.flops  # for it moves neighbours
     assert literal[3].cost.flops > base[3].cost.flops
     assert base[0].cost.flops < frames[0].cost.flops < literal[0].cost.flops
-    assert [p.times for p in base] == [4 * 2, jobs[0].embedded / 8, 2 * 40, 2 * 2 * 30 * 2]
+    assert [p.repeats for p in base] == [4 * 2, jobs[0].embedded / 8, 2 * 40, 2 * 2 * 30 * 2]
     assert all(p.cost.seconds > 0 and p.hours > 0 and p.units == 2 for p in phases)
     encoder, heads, operator = literal[0].parameters
     model = PretrainingStep(tiny_run(Path(), "mae", "literal"), _frames(temporary), 4).model
@@ -193,7 +193,7 @@ def test_every_phase_is_tried_and_nothing_stays(temporary: Path) -> None:
 
 
 def _frames(folder: Path) -> FrameSet:
-    return make_frames(stand_in(tiny_config()), folder / "few", workers=1)
+    return make_frames(reduced_config(tiny_config()), folder / "few", workers=1)
 
 
 def test_studies_without_pretraining(temporary: Path) -> None:
@@ -214,16 +214,16 @@ def test_studies_without_pretraining(temporary: Path) -> None:
     (phase,) = dry_run(transfer_jobs("elsewhere", transfer), gpus=2, steps=1)
     assert (phase.job, phase.name, phase.work) == ("elsewhere", "finetuning", "2 x 10 steps of 16")
     assert phase.parameters[1] == 33 * (128 + 1)
-    assert phase.times == 2 * 10 * 2
+    assert phase.repeats == 2 * 10 * 2
     assert list(temporary.iterdir()) == []
 
 
 def test_what_cannot_be_tried(temporary: Path) -> None:
-    assert share_of(64, 8, 2) == 8
+    assert batch_per_gpu(64, 8, 2) == 8
     with pytest.raises(UserError, match="a batch of 64 cannot be shared by 3 GPUs"):
-        share_of(64, 3, 2)
+        batch_per_gpu(64, 3, 2)
     with pytest.raises(UserError, match="8 GPUs with 4 or more for each"):
-        share_of(16, 8, 4)
+        batch_per_gpu(16, 8, 4)
     with pytest.raises(UserError, match="gpus is 0"):
         dry_run([], gpus=0)
     bare = Job("bare", EncoderConfig(), tiny_config(), 3, FinetuneConfig(steps=4, batch=8), option=2)
@@ -239,7 +239,7 @@ def test_what_cannot_be_tried(temporary: Path) -> None:
 def test_the_recipes_of_the_paper(method: str) -> None:
     recipe = GRIDS[f"paper/{method}"]()
     assert len({u.name for u in recipe.units}) == len(recipe.units) == 15
-    assert {u.words for u in recipe.units} == {
+    assert {u.key for u in recipe.units} == {
         (method, arm, seed) for arm in ("alone", "frames", "literal", "lie", "lie_off") for seed in "012"
     }
     assert (recipe.data.instances, recipe.data.step, recipe.data.render.size) == (50, 4.0, 224)
@@ -297,7 +297,7 @@ def test_the_command(temporary: Path, capsys: pytest.CaptureFixture[str], monkey
 @pytest.mark.slow
 def test_the_paper_at_full_size(temporary: Path) -> None:
     recipe = GRIDS["paper/mae"]()
-    phases = dry_run(grid_jobs(recipe, chosen_units(recipe, ["literal/0"])), steps=1)
+    phases = dry_run(grid_jobs(recipe, select_units(recipe, ["literal/0"])), steps=1)
     assert [p.name for p in phases] == ["pretraining", "embedding", "linear", "finetuning"]
     assert phases[0].parameters[0] == pytest.approx(86e6, rel=0.01)  # ViT-B/16
     # One frame costs ViT-B/16 17.5 x 10^9 products of two operations.

@@ -106,7 +106,7 @@ def test_no_step_away_from_its_start_the_classifier_is_that_of_the_probe(
     probe = Probe(ProbeConfig(steps=50, batch=16), encoder.dim, len(tiny.classes))
     probe.fit((z, labels), (z[:0], labels[:0]), 0)
     model = Classifier(encoder, len(tiny.classes))
-    model.begin(probe.trial(2))
+    model.load_linear(probe.trial(2))
     same = predict(model, tiny, rows.all) == probe.predict(z, 2)
     assert float(same.double().mean()) > 0.95  # batch-norm divides by a little more where hardly anything varies
     config = FinetuneConfig(steps=1, batch=8, warmup=0.0)
@@ -137,7 +137,7 @@ def test_batches_have_as_many_varying_as_typical_frames(batches: Batches, rows: 
     finetune(encoder, batches, rows, "sgd", 1e-3, FinetuneConfig(steps=6, batch=8), seed=0)
     assert len(batches.asked) == 6
     for asked in batches.asked:
-        assert int(np.isin(asked, rows.varying).sum()) == 4
+        assert int(np.isin(asked, rows.diverse).sum()) == 4
         assert int(np.isin(asked, rows.typical).sum()) == 4
 
 

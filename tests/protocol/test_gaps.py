@@ -127,7 +127,7 @@ def test_what_cannot_be_measured_has_a_sentence(
 
 
 def test_every_model_says_how_to_get_it() -> None:
-    assert all(e.how for e in published())
+    assert all(e.how_to_get for e in published())
     assert set(FROM_PACKAGE) == set(PACKAGES)
     assert [e.name for e in published()] == [e.name for e in published("paper")]
     assert len(published()) == 12

@@ -76,7 +76,7 @@ def share_the_queue(rank: int, world: int, folder: str) -> list[str]:
 def test_two_processes_do_every_unit_once(tmp_path: Path) -> None:
     (tmp_path / "processes").mkdir()
     done = run_in_processes(share_the_queue, 2, tmp_path / "processes", str(tmp_path), timeout=300)
-    names = ["_".join(u.words) for u in tiny_recipe().units]
+    names = ["_".join(u.key) for u in tiny_recipe().units]
     assert sorted(done[0] + done[1]) == sorted(names)
     assert min(len(part) for part in done) > 0  # both had work
     for name in TABLES:
@@ -155,7 +155,7 @@ def test_a_unit_that_was_changed_is_done_anew_and_no_other(tmp_path: Path) -> No
 
 
 def test_rows_stand_in_the_order_of_the_recipe_whichever_unit_ends_first(tmp_path: Path) -> None:
-    order = [unit.words for unit in tiny_recipe().units]
+    order = [unit.key for unit in tiny_recipe().units]
     rows = {words: pd.DataFrame([(*words[:2], int(words[2]), i) for i in (0, 1)]) for words in order}
     found = []
     for name, ended in (("a.csv", order), ("b.csv", order[::-1]), ("c.csv", order[2:] + order[:2])):

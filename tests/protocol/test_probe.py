@@ -12,7 +12,7 @@ from torch.nn import functional
 from lie_ssl.errors import UserError
 from lie_ssl.lie import LieOperator
 from lie_ssl.protocol.neighbours import NeighbourSampler
-from lie_ssl.protocol.probe import Probe, ProbeConfig, choose
+from lie_ssl.protocol.probe import Probe, ProbeConfig, best_trial
 
 Group = tuple[Tensor, Tensor]
 
@@ -113,8 +113,8 @@ def test_a_separable_problem_is_solved() -> None:
     probe = Probe(ProbeConfig(steps=200, batch=32), 6, 3).fit(varying, typical, seed=0)
     scores = probe.accuracy(*test)
     assert scores.shape == (14,)
-    assert float(scores[choose(scores)]) == 1
-    assert torch.equal(probe.predict(test[0], choose(scores)), test[1])
+    assert float(scores[best_trial(scores)]) == 1
+    assert torch.equal(probe.predict(test[0], best_trial(scores)), test[1])
 
 
 def test_the_same_seed_gives_the_same_bits_with_any_number_of_threads() -> None:
@@ -172,7 +172,7 @@ def test_features_that_are_not_finite() -> None:
 
 
 def test_the_first_of_equal_trials_is_chosen() -> None:
-    assert choose(torch.tensor([0.2, 0.7, 0.7, 0.1])) == 1
+    assert best_trial(torch.tensor([0.2, 0.7, 0.7, 0.1])) == 1
 
 
 @pytest.mark.parametrize(

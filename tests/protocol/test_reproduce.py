@@ -18,7 +18,7 @@ from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.protocol import unit as units_module
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.finetune import FinetuneConfig
-from lie_ssl.protocol.grid import Recipe, Unit, chosen_units, done_units
+from lie_ssl.protocol.grid import Recipe, Unit, done_units, select_units
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.reproduce import compare
 from lie_ssl.protocol.results import evaluate_run
@@ -153,22 +153,22 @@ def test_the_long_recipe() -> None:
         twin = short[unit.name]
         assert unit.pretraining.optim.steps == 4 * twin.pretraining.optim.steps
         assert replace(unit.pretraining, optim=twin.pretraining.optim) == twin.pretraining
-        both = unit.words[1] in ("lie", "lie_off")
+        both = unit.key[1] in ("lie", "lie_off")
         assert unit.evaluation == (replace(twin.evaluation, options=(1, 2)) if both else twin.evaluation)
 
 
 def test_only() -> None:
     recipe = small_recipe()
-    assert {u.words[:2] for u in chosen_units(recipe, ["mae/lie", "simclr/alone"])} == {
+    assert {u.key[:2] for u in select_units(recipe, ["mae/lie", "simclr/alone"])} == {
         ("mae", "lie"),
         ("simclr", "alone"),
     }
-    assert [u.name for u in chosen_units(recipe, ["0/lie_off/vicreg"])] == ["vicreg/lie_off/0"]
-    assert len(chosen_units(recipe, ["1", "2"])) == 30
+    assert [u.name for u in select_units(recipe, ["0/lie_off/vicreg"])] == ["vicreg/lie_off/0"]
+    assert len(select_units(recipe, ["1", "2"])) == 30
     with pytest.raises(UserError, match="no 'leie'; did you mean 'lie'"):
-        chosen_units(recipe, ["mae/leie"])
+        select_units(recipe, ["mae/leie"])
     with pytest.raises(UserError, match="no unit that is mae/vicreg"):
-        chosen_units(recipe, ["mae/vicreg"])
+        select_units(recipe, ["mae/vicreg"])
 
 
 def tiny_recipe(**changes: Any) -> Recipe:

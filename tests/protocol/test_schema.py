@@ -17,9 +17,9 @@ from lie_ssl.protocol.schema import (
     POSES,
     SETTING,
     TABLES,
+    TEXT_COLUMNS,
     TRANSFER,
     TRIALS,
-    WORDS,
     in_order,
     read_table,
 )
@@ -34,8 +34,8 @@ def test_columns_have_one_meaning() -> None:
         assert table.keys
         for column in table.columns:
             assert kinds.setdefault(column.name, column.kind) is column.kind
-    assert {"method", "arm", "class", "optimiser", "recipe", "settings", "status"} <= WORDS
-    assert "top1" not in WORDS
+    assert {"method", "arm", "class", "optimiser", "recipe", "settings", "status"} <= TEXT_COLUMNS
+    assert "top1" not in TEXT_COLUMNS
 
 
 def test_what_readers_see() -> None:
@@ -44,8 +44,8 @@ def test_what_readers_see() -> None:
     assert SETTING.in_order(["unknown_diverse", "mine", "known_new", "known_new"]) == [
         "known_new", "unknown_diverse", "mine",
     ]  # fmt: skip
-    assert "known_typical" not in GAP.words
-    assert list(GAP.words)[-1] == "self_occlusion"
+    assert "known_typical" not in GAP.categories
+    assert list(GAP.categories)[-1] == "self_occlusion"
     assert in_order({"b", "a"}, ()) == ["a", "b"]
 
 

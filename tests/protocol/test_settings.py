@@ -73,7 +73,7 @@ def test_unknown_and_validation_instances_are_never_trained_on(index: pd.DataFra
 
 
 def test_proportions_are_nested(index: pd.DataFrame, settings: Settings) -> None:
-    sets = [instances(index, settings.training(p).varying) for p in PROPORTIONS]
+    sets = [instances(index, settings.training(p).diverse) for p in PROPORTIONS]
     assert [len(s) for s in sets] == [3 * 2, 3 * 8, 3 * 15]  # 30 training instances: 1.5, 7.5 and 15, rounded half up
     assert sets[0] < sets[1] < sets[2]
 
@@ -81,13 +81,13 @@ def test_proportions_are_nested(index: pd.DataFrame, settings: Settings) -> None
 @pytest.mark.parametrize("proportion", PROPORTIONS)
 def test_a_training_set_has_every_instance_once(index: pd.DataFrame, settings: Settings, proportion: float) -> None:
     rows = settings.training(proportion)
-    varying, typical = instances(index, rows.varying), instances(index, rows.typical)
+    varying, typical = instances(index, rows.diverse), instances(index, rows.typical)
     assert varying | typical == of_split(index, "train")
     assert not varying & typical
     assert len(rows.typical) == len(typical)  # one frame each
     assert (index.loc[rows.typical, "angle"] == 0).all()
     distinct = index[index["duplicate_of"].isna()].groupby(["class", "instance"]).size()
-    assert len(rows.varying) == int(distinct.loc[list(varying)].sum())
+    assert len(rows.diverse) == int(distinct.loc[list(varying)].sum())
 
 
 def test_known_new_is_new_in_both_phases_and_at_every_proportion(index: pd.DataFrame, settings: Settings) -> None:
@@ -117,7 +117,7 @@ def test_the_other_reading_of_new_follows_the_proportion(index: pd.DataFrame, se
 
 def test_what_a_phase_has_seen_moves_the_border_of_new(index: pd.DataFrame) -> None:
     wide = Settings(index, seen=0.8)
-    assert not instances(index, wide.test("known_new", "2d")) & instances(index, wide.training(0.8).varying)
+    assert not instances(index, wide.test("known_new", "2d")) & instances(index, wide.training(0.8).diverse)
     assert len(Settings(index, seen=1.0).test("known_new", "2d")) == 0
 
 
@@ -199,7 +199,7 @@ def test_where_every_class_is_one_object(tmp_path: Path) -> None:
     index = read_index(tmp_path / "index.parquet")
     settings = Settings(index)
     training = settings.training(0.5)
-    turning = {c for c, _ in instances(index, training.varying)}
+    turning = {c for c, _ in instances(index, training.diverse)}
     assert turning == {n for n in names if ranks[n] == 0}
     assert {c for c, _ in instances(index, training.all)} == set(names)
     typical, other = settings.validation()

@@ -26,7 +26,7 @@ from lie_ssl.protocol.results import evaluate_run
 from lie_ssl.protocol.selection import choose_trial, lie_ratio, validation_accuracy
 from lie_ssl.protocol.settings import Settings
 from lie_ssl.protocol.sweep import Grid, epoch_steps, run_trials
-from lie_ssl.protocol.unit import Pace, duration
+from lie_ssl.protocol.unit import Eta, duration
 from lie_ssl.recipes.ablations import lie_of
 from lie_ssl.recipes.sweeps import SWEEPS, sweep_recipe
 from lie_ssl.training.config import PretrainConfig, load_config
@@ -131,7 +131,7 @@ def test_the_ratio_is_the_last_over_the_first(tmp_path: Path) -> None:
 def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter([0.0, 60.0, 200.0])
     monkeypatch.setattr(time, "perf_counter", lambda: next(now))
-    pace = Pace(4)
+    pace = Eta(4)
     assert pace.step(worked=False) == "1 of 4"
     assert pace.step() == "2 of 4, about 2 minutes left"
     assert pace.step() == "3 of 4, about 2 minutes left"

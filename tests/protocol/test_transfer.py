@@ -23,7 +23,7 @@ from lie_ssl.frames.listing import open_tree
 from lie_ssl.frames.photoset import PhotoSet, TurnedPhotos, turned
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.studies import PhotoTransfer
-from lie_ssl.protocol.transfer import check_distinct, parts_of, selection_score, transfer, transfer_run
+from lie_ssl.protocol.transfer import check_distinct, selection_score, split_photos, transfer, transfer_run
 from lie_ssl.training.folder import read_run_card, write_run_card
 from lie_ssl.training.loading import load
 from lie_ssl.training.run import pretrain
@@ -121,20 +121,20 @@ def test_a_class_without_training_photographs(tmp_path: Path) -> None:
 
 def test_parts(tmp_path: Path) -> None:
     photos = PhotoSet(photographs(tmp_path / "a.zip"), 16)
-    train, validation = parts_of(photos, 0.25, seed=0)
+    train, validation = split_photos(photos, 0.25, seed=0)
     assert (len(train), len(validation)) == (36, 12)
     assert not set(train) & set(validation)
     assert set(photos.rows("test")).isdisjoint([*train, *validation])
-    assert set(validation) != set(parts_of(photos, 0.25, seed=1)[1])
+    assert set(validation) != set(split_photos(photos, 0.25, seed=1)[1])
     whole = PhotoSet(photographs(tmp_path / "b.zip", ("train", "val", "test")), 16)
-    assert np.array_equal(parts_of(whole, 0.25, 0)[1], whole.rows("validation"))
+    assert np.array_equal(split_photos(whole, 0.25, 0)[1], whole.rows("validation"))
     imagenet = PhotoSet(photographs(tmp_path / "c.zip", ("train", "val")), 16)
-    train, validation = parts_of(imagenet, 0.25, 0)
+    train, validation = split_photos(imagenet, 0.25, 0)
     assert set(imagenet.rows("validation")).isdisjoint([*train, *validation])  # it is what is tested on
     with pytest.raises(UserError, match="give a share of the training part"):
-        parts_of(photos, 0.0, 0)
+        split_photos(photos, 0.0, 0)
     with pytest.raises(UserError, match="no photographs to test on"):
-        parts_of(PhotoSet(photographs(tmp_path / "d.zip", ("train",)), 16), 0.1, 0)
+        split_photos(PhotoSet(photographs(tmp_path / "d.zip", ("train",)), 16), 0.1, 0)
 
 
 def old_split(photos: PhotoSet, share: float, seed: int) -> tuple[list[int], list[int]]:
@@ -148,7 +148,7 @@ def old_split(photos: PhotoSet, share: float, seed: int) -> tuple[list[int], lis
 def test_the_split_is_as_it_was_where_every_class_keeps_a_photograph(tmp_path: Path, share: float) -> None:
     photos = PhotoSet(photographs(tmp_path / "a.zip"), 16)
     for seed in range(20):
-        train, validation = (rows.tolist() for rows in parts_of(photos, share, seed))
+        train, validation = (rows.tolist() for rows in split_photos(photos, share, seed))
         assert len(set(photos.labels[train])) == 2
         assert (train, validation) == old_split(photos, share, seed)
 
@@ -162,7 +162,7 @@ def test_every_class_keeps_a_training_photograph(tmp_path: Path, share: float) -
     met = 0
     for seed in range(40):
         before = old_split(photos, share, seed)
-        train, validation = parts_of(photos, share, seed)
+        train, validation = split_photos(photos, share, seed)
         assert set(photos.labels[train]) == {0, 1, 2}
         assert sorted([*train, *validation]) == photos.rows("train").tolist()
         if set(photos.labels[before[0]]) == {0, 1, 2}:
@@ -176,7 +176,7 @@ def test_every_class_keeps_a_training_photograph(tmp_path: Path, share: float) -
 def test_one_training_photograph_of_each_class_is_too_few(tmp_path: Path) -> None:
     photos = PhotoSet(photographs(tmp_path / "a.zip", count=1), 16)
     with pytest.raises(UserError, match="one training photograph of each class, which leaves none"):
-        parts_of(photos, 0.1, 0)
+        split_photos(photos, 0.1, 0)
 
 
 @pytest.mark.parametrize("fault", ["newcomer", "unreadable", "lonely"])

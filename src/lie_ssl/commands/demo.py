@@ -43,7 +43,7 @@ def demo(out: Path = Path("demo"), jobs: Jobs = None) -> None:
         if failed := run_units(recipe, recipe.units, data, runs, out / "results", bar, jobs):
             raise UserError(f"{', '.join(failed)} failed; see the messages above")
         bar.busy("writing the report")
-        material = gather([runs / "_".join(unit.words) for unit in recipe.units])
+        material = gather([runs / "_".join(unit.key) for unit in recipe.units])
         write_page(material, out / "report.html")
     console = Console()
     for table in accuracy_tables(material.accuracy):

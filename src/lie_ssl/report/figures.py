@@ -117,7 +117,7 @@ def _grouped(
             style = {"color": colour_of(arm, arms), "edgecolor": "white", "hatch": "//" if arm.option == 2 else ""}
             brackets = {"elinewidth": 1, "ecolor": "#222222"}
             panel.bar(x, found["mean"], width, yerr=found["error"], capsize=3, error_kw=brackets, **style)
-        panel.set_xticks(range(len(places)), ["\n".join(GAP.words[p].lines) for p in places], fontsize=9)
+        panel.set_xticks(range(len(places)), ["\n".join(GAP.categories[p].lines) for p in places], fontsize=9)
         panel.axhline(0, color="#222222", lw=0.8)
         panel.set_title(method_name(method), fontsize=10)
         plain_axes(panel)

@@ -15,7 +15,7 @@ from lie_ssl.objectives.registry import OBJECTIVES
 from lie_ssl.protocol.schema import SETTING
 
 BASE = "alone"
-BAR_SETTINGS = tuple(name for name, word in SETTING.words.items() if word.lines)  # that figures show
+BAR_SETTINGS = tuple(name for name, word in SETTING.categories.items() if word.lines)  # that figures show
 
 
 class Arm(NamedTuple):

@@ -155,7 +155,7 @@ def _bars(means: pd.DataFrame, cut: Cut, column: str, places: Sequence[str]) -> 
         own = means[_is(means, arm)].set_index(column).reindex(list(places))
         traces.append({
             "type": "bar", "name": arm.name,
-            "x": ["<br>".join(GAP.words[p].lines).replace(" ", "<br>") for p in places],
+            "x": ["<br>".join(GAP.categories[p].lines).replace(" ", "<br>") for p in places],
             "y": _plain(own["mean"]), "error_y": _brackets(own["error"]),
             "marker": {"color": colour_of(arm, arms), "pattern": _hatch(arm, colour_of(arm, arms))},
         })  # fmt: skip

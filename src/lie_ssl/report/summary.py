@@ -31,7 +31,7 @@ def gaps_of(accuracy: pd.DataFrame) -> pd.DataFrame:
     wide = accuracy.pivot(index=keys, columns=["poses", "setting"], values="top1")
     parts = {}
     for poses in dict.fromkeys(accuracy["poses"]):
-        for gap in GAP.words:
+        for gap in GAP.categories:
             if (poses, gap) in wide and (poses, "known_typical") in wide:
                 parts[poses, gap] = wide[poses, "known_typical"] - wide[poses, gap]
     if ("2d", "unknown_diverse") in wide and ("3d", "unknown_diverse") in wide:

@@ -18,13 +18,13 @@ from lie_ssl.protocol.schema import (
     GAP,
     GAPS,
     INSTANCES,
+    NEW_POSE_SETTINGS,
     PART,
     POSES,
     SELF_OCCLUSION,
     SELF_OCCLUSION_POSES,
     SETTING,
     TOP1,
-    TURNED,
     Column,
     in_order,
 )
@@ -45,13 +45,13 @@ def all_tables(accuracy: pd.DataFrame, equivariance: pd.DataFrame, ablation: pd.
     return tables + (ablation_tables(ablation) if len(ablation) else [])
 
 
-def accuracy_tables(accuracy: pd.DataFrame, settings: Sequence[str] = TURNED) -> list[Table]:
+def accuracy_tables(accuracy: pd.DataFrame, settings: Sequence[str] = NEW_POSE_SETTINGS) -> list[Table]:
     """One table for every phase and kind of pose, in the paper's layout; other settings give other columns."""
     return [accuracy_table(accuracy, phase, poses, settings) for phase, poses in phases_and_poses(accuracy)]
 
 
 def accuracy_table(
-    accuracy: pd.DataFrame, phase: str, poses: str, settings: Sequence[str] = TURNED
+    accuracy: pd.DataFrame, phase: str, poses: str, settings: Sequence[str] = NEW_POSE_SETTINGS
 ) -> Table:  # fmt: skip
     """Top-1 accuracy as mean, standard error, and difference and multiple to the baseline of the same method."""
     own = accuracy[(accuracy["phase"] == phase) & (accuracy["poses"] == poses)]
@@ -62,7 +62,7 @@ def accuracy_table(
         base = Arm(arm.method, BASE)
         cells = [_against(found(*arm, s, d), None if arm == base else found(*base, s, d)) for s, d in columns]
         rows.append(Row(arm.name, tuple(cells), method_name(arm.method)))
-    paper = tuple(settings) == TURNED
+    paper = tuple(settings) == NEW_POSE_SETTINGS
     return Table(
         name=f"{'accuracy' if paper else 'settings'}_{phase}_{poses}",
         title=f"{PHASES.title(phase)}, {POSES.title_of(poses)}: {TOP1.title}"
@@ -75,14 +75,14 @@ def accuracy_table(
 
 def settings_tables(accuracy: pd.DataFrame) -> list[Table]:
     """As :func:`accuracy_tables`, with all settings, typical poses too."""
-    return accuracy_tables(accuracy, tuple(SETTING.words))
+    return accuracy_tables(accuracy, tuple(SETTING.categories))
 
 
 def gap_tables(accuracy: pd.DataFrame) -> list[Table]:
     """One table for every phase and proportion: how much is lost against known instances in typical pose."""
     gaps = gaps_of(accuracy)
     kinds = [p for p in dict.fromkeys(gaps["poses"]) if p != SELF_OCCLUSION_POSES]
-    columns = [(p, g) for p in kinds for g in GAP.words if g != SELF_OCCLUSION]
+    columns = [(p, g) for p in kinds for g in GAP.categories if g != SELF_OCCLUSION]
     groups = [(POSES.title_of(p), tuple(GAP.title_of(g) for q, g in columns if q == p)) for p in kinds]
     if SELF_OCCLUSION in set(gaps["gap"]):
         columns.append((SELF_OCCLUSION_POSES, SELF_OCCLUSION))
@@ -132,7 +132,7 @@ def measured_columns(equivariance: pd.DataFrame) -> list[tuple[str, str, Column]
     whole = [(m.title, "whole", c) for m in metrics if not m.by_part for c in m.shown]
     by_part = [
         (f"{m.title}, {PART.title_of(part)}", part, c)
-        for m in metrics if m.by_part for part in PART.words for c in m.shown
+        for m in metrics if m.by_part for part in PART.categories for c in m.shown
     ]  # fmt: skip
     return whole + by_part
 
@@ -140,7 +140,7 @@ def measured_columns(equivariance: pd.DataFrame) -> list[tuple[str, str, Column]
 def ablation_tables(ablation: pd.DataFrame) -> list[Table]:
     """One table for every phase and kind of pose: accuracy without a part of the model, and what that changes."""
     shares = diverse_of(ablation)
-    columns = [(s, d) for s in TURNED for d in shares]
+    columns = [(s, d) for s in NEW_POSE_SETTINGS for d in shares]
     names = ablation[["method", "ablation"]].drop_duplicates()
     tables = []
     for phase, poses in phases_and_poses(ablation):
@@ -157,7 +157,7 @@ def ablation_tables(ablation: pd.DataFrame) -> list[Table]:
                 rows.append(Row(f"{method_name(method)} Lie, {name}", tuple(cells), method_name(method)))
         what = f"{PHASES.title(phase)}, {POSES.title_of(poses)}"
         title = f"Ablations: {what}: {TOP1.title} (change to the full model)"
-        groups = tuple((SETTING.title_of(s), _percent(shares)) for s in TURNED)
+        groups = tuple((SETTING.title_of(s), _percent(shares)) for s in NEW_POSE_SETTINGS)
         tables.append(Table(f"ablation_{phase}_{poses}", title, "diverse instances", groups, tuple(rows)))
     return tables
 

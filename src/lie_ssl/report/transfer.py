@@ -19,4 +19,4 @@ def transfer_table(rows: pd.DataFrame) -> str:
     ]
     means["encoder"] = [Arm(m, a).name for m, a in zip(means["method"], means["arm"], strict=True)]
     wide = means.pivot_table(index=["photos", "encoder"], columns="test", values="words", aggfunc="first", sort=False)
-    return f"top-1 in per cent on test photographs\n{wide[list(TEST.words)].to_string()}"
+    return f"top-1 in per cent on test photographs\n{wide[list(TEST.categories)].to_string()}"

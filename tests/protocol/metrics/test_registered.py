@@ -13,7 +13,7 @@ from lie_ssl.protocol.context import Context, Subject
 from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.metrics import METRICS
-from lie_ssl.protocol.phases import PHASES, to_run
+from lie_ssl.protocol.phases import PHASES, ordered_phases
 from lie_ssl.protocol.probe import ProbeConfig
 
 CONFIG = EvaluateConfig(
@@ -57,5 +57,5 @@ def test_readers_and_files_have_their_orders() -> None:
     shown = [column.name for column in METRICS["retrieval"].shown]
     assert shown == ["mrr", "mrr_transfer", "mrr_identity", "hit1", "hit5", "relative_error"]
     assert PHASES.names()[:3] == ["linear", "finetune", "knn"]
-    run = [entry.name for entry in to_run() if entry.name in ("linear", "knn", "finetune")]
+    run = [entry.name for entry in ordered_phases() if entry.name in ("linear", "knn", "finetune")]
     assert run == ["linear", "knn", "finetune"]
