@@ -141,9 +141,7 @@ def test_every_ablation_has_an_old_form(name: str) -> None:
 
 @pytest.mark.parametrize("found", [FORMAT + 1, 0, -1, "2", True, None, 1.5, [1]])
 def test_formats_that_are_not_known(found: Any) -> None:
-    with pytest.raises(
-        UserError, match=r"card.json has format .*, which this lie_ssl cannot read \(it reads 1 to 2\)"
-    ):
+    with pytest.raises(UserError, match=r"card.json has format .*, which this lie_ssl cannot read \(it reads 1 to 2\)"):
         migrate("run", {"format": found}, "card.json")
 
 

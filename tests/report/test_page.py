@@ -20,7 +20,7 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.report.gathering import gather
 from lie_ssl.report.orbits import eigenvalues, orbit_of
 from lie_ssl.report.page import Page, write_page
-from lie_ssl.report.pictures import data_address, disagreement, find_frames, pairs
+from lie_ssl.report.pictures import data_uri, disagreement, find_frames, pairs
 from lie_ssl.training.loading import load
 from tests.report import long_tables
 
@@ -134,7 +134,7 @@ def test_disagreements_are_counted_and_shown(evaluated: list[Path], tiny: FrameS
     found = gather(evaluated)
     ((base, other),) = pairs(found.evaluated)
     assert (base.arm.arm, other.arm.arm) == ("alone", "lie")
-    shown = disagreement(base, other, find_frames(base), most=3)
+    shown = disagreement(base, other, find_frames(base), limit=3)
     tables = [e.predictions.set_index("row") for e in (base, other)]
     right = [t["class"] == t["predicted"] for t in tables]
     assert shown.frames == len(tables[0])
@@ -147,9 +147,9 @@ def test_disagreements_are_counted_and_shown(evaluated: list[Path], tiny: FrameS
 
 def test_pictures_are_the_frames(tiny: FrameSet) -> None:
     picture = tiny.read([5])[0]
-    image = Image.open(io.BytesIO(base64.b64decode(data_address(picture).partition(",")[2])))
+    image = Image.open(io.BytesIO(base64.b64decode(data_uri(picture).partition(",")[2])))
     assert image.size == (96, 96)
-    grey = Image.open(io.BytesIO(base64.b64decode(data_address(np.zeros((128, 128, 1), np.uint8)).partition(",")[2])))
+    grey = Image.open(io.BytesIO(base64.b64decode(data_uri(np.zeros((128, 128, 1), np.uint8)).partition(",")[2])))
     assert (grey.size, grey.mode) == ((128, 128), "L")
 
 
