@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from lie_ssl.protocol.metrics import METRICS
 
 ACCURACY = (
-    "Mean over seeds ± standard error (difference from and ratio to the baseline of the same method); the best arm of"
-    " a method is bold. Columns are the share of training instances that the classifier was shown in all poses. A "
+    "Mean over seeds ± standard error (difference from and ratio to the baseline of the same method); the best arm "
+    "of a method is bold. Columns are the share of training instances that the classifier was shown in all poses. A "
     "dash means not measured."
 )
 GAPS = (
