@@ -253,7 +253,7 @@ def test_clips_without_labels_can_be_learned_from_but_not_evaluated_on(
     assert "the run is finished" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["evaluate", str(tmp_path / "run"), "--proportions", "0.5"])
-    assert "has one class (unlabelled), but an evaluation asks for the class" in capsys.readouterr().err
+    assert "has a single class (unlabelled), but an evaluation needs two or more" in capsys.readouterr().err
 
 
 def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -118,7 +118,7 @@ def test_arguments_that_are_not_a_card(tmp_path: Path, capsys: pytest.CaptureFix
     assert "no card and no recipe 'smal'; did you mean 'small'?" in refusal(capsys, "reproduce", "smal")
     assert "is not an evaluation" in refusal(capsys, "reproduce", str(tmp_path))
     (tmp_path / "table.csv").write_text("")
-    assert "is not a card.json" in refusal(capsys, "reproduce", str(tmp_path / "table.csv"))
+    assert "is not the card.json of an evaluation" in refusal(capsys, "reproduce", str(tmp_path / "table.csv"))
 
 
 def test_flags_that_would_be_ignored(capsys: pytest.CaptureFixture[str]) -> None:

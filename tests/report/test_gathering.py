@@ -62,7 +62,7 @@ def test_another_data_set_is_rejected(evaluated: list[Path], tmp_path: Path) -> 
 
 
 def test_the_same_evaluation_twice_is_rejected(evaluated: list[Path]) -> None:
-    with pytest.raises(UserError, match="two rows for mae alone with seed 0"):
+    with pytest.raises(UserError, match="two numbers for mae alone with seed 0"):
         gather([evaluated[0], evaluated[0] / "evaluation"])
 
 

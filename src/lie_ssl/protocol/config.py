@@ -39,7 +39,7 @@ class EvaluateConfig:
         if not self.proportions or any(not 0 < p <= 1 for p in self.proportions):
             raise UserError(f"proportions are {self.proportions}, but they must be above 0 and at most 1")
         if not self.options or any(o not in (1, 2) for o in self.options):
-            raise UserError(f"options are {self.options}, but they must be 1, 2 or both")
+            raise UserError(f"options are {self.options}, but only 1 and 2 exist")
         if self.limit is not None and self.limit < 1:
             raise UserError(f"limit is {self.limit}, but it must be 1 or more, or None for all frames")
         if self.pairs < 1 or self.neighbours < 1 or self.seed < 0:
