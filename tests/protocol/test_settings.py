@@ -173,7 +173,7 @@ def test_wrong_settings_and_sets(index: pd.DataFrame, settings: Settings, tmp_pa
     with pytest.raises(UserError, match="no training instances"):
         Settings(index[index["split"] == "test"])
     bare = make_frames(tiny_config(validation=0.0, instances=3, step=180.0), tmp_path / "bare", workers=1)
-    with pytest.raises(UserError, match=r"no validation instances .* larger --validation"):
+    with pytest.raises(UserError, match=r"no validation instances, .* larger --validation"):
         Settings(bare.index).validation()
 
 

@@ -107,7 +107,7 @@ def test_the_best_validation_accuracy_is_chosen() -> None:
     trials = table(("a", 50.0, True, "finished"), ("b", 70.0, False, "finished"), ("c", 50.0, True, "finished"),
                    ("d", math.nan, False, "failed: it diverged"))  # fmt: skip
     assert choose_trial(trials, 0.6) == (
-        "a", "by validation accuracy, among the 2 of 3 that reduced L_lie to 0.6 of its first value"
+        "a", "by validation accuracy, among the 2 of 3 that reduced L_lie to 0.6 of its first value or less"
     )  # fmt: skip
     assert choose_trial(trials.assign(passed=trials["status"] == "finished"), 0.0)[0] == "b"
     name, note = choose_trial(trials.assign(passed=False), 0.4)
@@ -214,7 +214,7 @@ def test_a_sweep_with_a_killed_and_a_failing_trial(
     [
         (["small/mae/li", "--data", "d", "--out", "o"], "no sweep 'small/mae/li'; did you mean 'small/mae/lie'?"),
         (["small/mae/alone", "--out", "o"], "give the data set to train on"),
-        (["small/mae/alone", "--data", "d", "--out", "o", "--optim.lr", "1"], "varies optim.lr itself"),
+        (["small/mae/alone", "--data", "d", "--out", "o", "--optim.lr", "1"], "varies optim.lr; leave that flag out"),
         (["small/mae/alone", "--data", "d", "--out", "o", "--jobs", "0"], "jobs is 0"),
         (["small/mae/alone", "--data", "d", "--out", "o", "--ratio", "-1"], "ratio is -1.0"),
         (["--data", "d"], "lie-ssl sweep GRID"),

@@ -133,7 +133,7 @@ def test_photographs_are_split_for_validation(tmp_path: Path) -> None:
     assert set(imagenet.rows("validation")).isdisjoint([*train, *validation])  # they are the test set
     with pytest.raises(UserError, match="give a share of the training part"):
         split_photos(photos, 0.0, 0)
-    with pytest.raises(UserError, match="no photographs to test on"):
+    with pytest.raises(UserError, match="has no test photographs"):
         split_photos(PhotoSet(photographs(tmp_path / "d.zip", ("train",)), 16), 0.1, 0)
 
 
@@ -346,7 +346,7 @@ def test_unknown_folder_layouts_are_rejected(tmp_path: Path) -> None:
         ("none", [], "has no pictures"),
         ("flat", ["a.png"], "is not in a folder train, val or test"),
         ("classless", ["train/a.png"], "is not in the folder of a class"),
-        ("one", ["train/a/0.png"], "photographs of 1 classes"),
+        ("one", ["train/a/0.png"], "photographs of 1 class,"),
         ("untrained", ["test/a/0.png", "test/b/0.png"], "has no training photographs"),
     ]:
         with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as z:

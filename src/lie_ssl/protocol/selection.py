@@ -86,7 +86,7 @@ def choose_trial(table: pd.DataFrame, ratio: float) -> tuple[str, str]:
     passed = finished[finished["passed"].astype(bool)]
     note = "by validation accuracy"
     if ratio and passed.empty:
-        note += f" alone, because no trial reduced L_lie on validation pairs to {ratio:g} of its first value"
+        note += f" alone, because no trial reduced L_lie on validation pairs to {ratio:g} of its first value or less"
     elif ratio:
         note += (
             f", among the {len(passed)} of {len(finished)} that reduced L_lie to {ratio:g} of its first value or less"

@@ -127,8 +127,8 @@ def _joined(parts: list[pd.DataFrame], known: LongTable) -> pd.DataFrame:
         first = twice.iloc[0]
         what = " ".join(str(first[key]) for key in known.keys[:2])
         raise UserError(
-            f"{known.name}.csv has two numbers for {what} with seed {first['seed']}; give each evaluation once, and only "
-            "evaluations of one data set and recipe"
+            f"{known.name}.csv has two numbers for {what} with seed {first['seed']}; give each evaluation once, and "
+            "only evaluations of one data set and recipe"
         )
     return table
 
