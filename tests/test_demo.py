@@ -50,7 +50,7 @@ def test_the_demo_tells_what_it_has_seen_and_the_same_again(
 
     main(["demo", "--out", str(tmp_path / "demo")])  # everything is there: it only shows it
     again = capsys.readouterr().out
-    assert "3 of 3 units are done already" in again
+    assert "3 of 3 units are already done" in again
     assert [line for line in said.splitlines() if line.startswith("Objects")] == [
         line for line in again.splitlines() if line.startswith("Objects")
     ]

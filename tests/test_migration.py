@@ -51,11 +51,11 @@ def test_old_configs_and_cards(before: str, now: str) -> None:
     assert card["config_digest"] in config.known_digests()
     written = json.loads((folder / "config.json").read_text())
     assert legacy_config(to_plain(config)) == written
-    assert read_config(to_plain(config)) == config  # what has no format, but a name, is of today
+    assert read_config(to_plain(config)) == config  # a config without a format, but with a name, is current
 
 
 @pytest.mark.parametrize("before", ["base", "frames", "lie"])
-def test_old_runs_are_loaded_and_are_finished(old: Path, before: str) -> None:
+def test_old_runs_can_be_loaded_and_are_finished(old: Path, before: str) -> None:
     run = old / "runs" / before
     loaded = lie_ssl.load(run)
     assert (loaded.operator is not None) == (before == "lie")
@@ -67,8 +67,8 @@ def test_old_runs_are_loaded_and_are_finished(old: Path, before: str) -> None:
     assert [v.tolist() for v in written.values()] == [v.tolist() for v in found.values()]
 
 
-def test_an_old_run_goes_on(old: Path) -> None:
-    """Half of a run of today, with the first half of 0.1; the best score so far is kept."""
+def test_an_old_run_can_be_resumed(old: Path) -> None:
+    """The second half of a run whose first half was trained by 0.1; the best score so far is kept."""
     run = old / "runs" / "lie"
     for name, changes in (("config.json", {"optim": {"steps": 6}}), ("card.json", {"finished": False})):
         values = json.loads((run / name).read_text())
@@ -140,13 +140,13 @@ def test_every_ablation_has_an_old_form(name: str) -> None:
 
 
 @pytest.mark.parametrize("found", [FORMAT + 1, 0, -1, "2", True, None, 1.5, [1]])
-def test_formats_that_are_not_known(found: Any) -> None:
-    with pytest.raises(UserError, match=r"card.json has format .*, newer than 2; upgrade"):
+def test_unknown_formats_are_rejected(found: Any) -> None:
+    with pytest.raises(UserError, match=r"card.json has format .*, which this lie_ssl cannot read \(it reads 1 to 2\)"):
         migrate("run", {"format": found}, "card.json")
 
 
 @pytest.mark.parametrize("values", [{}, {"arm": 3}, {"config": 3, "arm": "lie"}, {"arm": "lie", "pretraining": 4}])
-def test_damaged_old_cards_are_one_sentence(values: dict[str, Any]) -> None:
+def test_damaged_old_cards_give_one_sentence(values: dict[str, Any]) -> None:
     with pytest.raises(UserError, match="is damaged") as error:
         migrate("evaluation", values, "card.json")
     assert "\n" not in str(error.value)

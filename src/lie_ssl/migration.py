@@ -66,7 +66,7 @@ DIMENSIONS = {
 
 
 def migrate(kind: Kind, values: Mapping[str, Any], where: str) -> Values:
-    """Converts the values of a file to the current format; a newer format is an error.
+    """Converts the values of a file to the current format; an unknown format is an error.
 
     Args:
         kind: The kind of file: the config or card of a run, the card of an evaluation, the settings of an exported
@@ -79,7 +79,10 @@ def migrate(kind: Kind, values: Mapping[str, Any], where: str) -> Values:
     """
     found = values.get("format", 1)
     if not isinstance(found, int) or isinstance(found, bool) or not 1 <= found <= FORMAT:
-        raise UserError(f"{where} has format {found!r:.40}, newer than {FORMAT}; upgrade lie_ssl")
+        raise UserError(
+            f"{where} has format {found!r:.40}, which this lie_ssl cannot read (it reads 1 to {FORMAT}); upgrade "
+            "lie_ssl or copy the file again"
+        )
     rest = {name: value for name, value in values.items() if name != "format"}
     if found == FORMAT:
         return rest

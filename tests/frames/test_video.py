@@ -253,11 +253,11 @@ def test_clips_without_labels_can_be_learned_from_but_not_evaluated_on(
     assert "the run is finished" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["evaluate", str(tmp_path / "run"), "--proportions", "0.5"])
-    assert "has one class (unlabelled), but an evaluation asks for the class" in capsys.readouterr().err
+    assert "has a single class (unlabelled), but an evaluation needs two or more" in capsys.readouterr().err
 
 
 def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path / "v" / "one.mp4", turning("mug"))
     write(tmp_path / "v" / "two.mp4", turning("car"))
     main(["data", "import", str(tmp_path / "v"), "--video", "--out", str(tmp_path / "d"), "--size", "32"])
-    assert "20 frames of 2 instances in 1 classes" in capsys.readouterr().out
+    assert "20 frames of 2 instances in 1 class," in capsys.readouterr().out

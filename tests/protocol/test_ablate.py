@@ -1,4 +1,4 @@
-"""`lie-ssl ablate`: variants, drops, going on, and what cannot run."""
+"""`lie-ssl ablate`: variants, drops, resuming, and failures."""
 
 from __future__ import annotations
 
@@ -38,21 +38,24 @@ def command(frames: FrameSet, out: Path, *only: str) -> list[str]:
     ]  # fmt: skip
 
 
-def test_every_variant_is_another_config_and_changes_what_it_says() -> None:
+def test_every_variant_changes_the_config_as_its_name_says() -> None:
     full = pretrain_recipe("small", "mae", "lie")
     made: dict[str, Any] = {name: change(full).objective for name, change in ABLATIONS.items()}
     digests = {change(full).digest() for change in ABLATIONS.values()} | {full.digest()}
     assert len(digests) == len(ABLATIONS) + 1
     rates = {name: change(full).optim.operator_lr for name, change in ABLATIONS.items()}
     learned = {"mlp", "random_start", "general", "skew", "block", "low_rank", "fast_operator", "sees_pair_8"}
-    assert {rates[name] for name in learned} == {1.0}  # what does not start as a rotation has to learn
+    assert {rates[name] for name in learned} == {1.0}  # operators that do not start as rotations have to learn
     assert (rates["frozen_operator"], rates["identity"]) == (0.0, full.optim.operator_lr)
     assert (made["no_ssl"].ssl, made["no_invariant"].invariant) == (0.0, 0.0)
     assert (made["no_euclidean"].name, made["no_fixed"].name) == ("lie_off", "literal")
     assert (made["no_fixed"].operator.fixed, made["no_fixed"].invariant) == (0, 0.0)
     assert (made["sees_pair_8"].operator.generators, made["sees_pair_8"].operator.sees) == ((8,), ("pair",))
     large = ABLATIONS["batch_128"](full).optim
-    assert (large.batch, large.steps) == (2 * full.optim.batch, full.optim.steps // 2)  # as many pairs in all
+    assert (large.batch, large.steps) == (
+        2 * full.optim.batch,
+        full.optim.steps // 2,
+    )  # as many pairs in total
     assert {made[name].operator.action for name in ("mlp", "identity", "skew")} == {"mlp", "identity", "exp"}
 
 
@@ -62,7 +65,7 @@ def test_only_mae_is_finetuned() -> None:
     assert evaluation("small", "simclr").finetune.steps == 0
 
 
-def test_drops_against_the_full_model_of_the_same_seed_and_cell() -> None:
+def test_drops_are_relative_to_the_full_model_with_the_same_seed_and_settings() -> None:
     rows = [("full", 0, 60.0), ("full", 1, 50.0), ("mlp", 0, 45.0), ("mlp", 1, 55.0), ("mlp", 0, 40.0)]
     table = pd.DataFrame([
         {"method": "mae", "ablation": a, "phase": "linear", "diverse": 50.0, "poses": "2d", "setting": "known_new",
@@ -75,7 +78,7 @@ def test_drops_against_the_full_model_of_the_same_seed_and_cell() -> None:
     assert values == {("full", 0): 0.0, ("full", 1): 0.0, ("mlp", 0): 20.0, ("mlp", 1): -5.0}  # the last row counts
 
 
-def test_a_whole_ablation_goes_on_where_it_was_killed(
+def test_an_ablation_resumes_where_it_was_killed(
     tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"
@@ -95,15 +98,15 @@ def test_a_whole_ablation_goes_on_where_it_was_killed(
     capsys.readouterr()
 
     monkeypatch.setattr(unit, "train_and_evaluate", whole)
-    # Blocks of five do not fill the 24 dimensions of a share.
+    # Blocks of five do not divide the 24 dimensions of each factor.
     monkeypatch.setitem(ABLATIONS, "block", lambda c: _with_blocks(ABLATIONS["random_start"](c)))
     main(command(tiny, out, "mlp", "same", "block"))
-    said = capsys.readouterr().out
-    assert "2 of 4 are done already" in said
-    assert "block/0 cannot run: objective.operator does not fit an embedding of 128: blocks of 5" in said
+    output = capsys.readouterr().out
+    assert "2 of 4 are already done" in output
+    assert "block/0 failed: objective.operator does not fit an embedding of 128: blocks of 5" in output
     table = pd.read_csv(out / "ablation.csv")
     assert list(table.columns) == COLUMNS
-    assert list(table["ablation"].unique()) == ["full", "mlp", "same"]  # as they were named, not as they ended
+    assert list(table["ablation"].unique()) == ["full", "mlp", "same"]  # in the order of --only, not as they finished
     assert set(table["diverse"]) == {25, 50}
     assert set(table["phase"]) == {"linear", "knn"}
     assert not table.loc[table["ablation"].isin(["full", "same"]), "drop"].any()
@@ -115,17 +118,17 @@ def test_a_whole_ablation_goes_on_where_it_was_killed(
     assert operators["mrr_transfer"].notna().any()
     assert not operators.duplicated(["ablation", "poses", "instances", "part"]).any()
     assert lie_ssl.load(out / "runs" / "mlp_0").operator.action == "mlp"  # type: ignore[union-attr]
-    assert not (out / "runs" / "same_0").exists()  # the full model's run serves
+    assert not (out / "runs" / "same_0").exists()  # the run of the full model is used
 
     monkeypatch.setattr(unit, "train_and_evaluate", None)  # any call would fail
     before = (out / "ablation.csv").read_bytes()
     main(command(tiny, out, "mlp"))
-    assert "2 of 2 are done already" in capsys.readouterr().out
+    assert "2 of 2 are already done" in capsys.readouterr().out
     assert (out / "ablation.csv").read_bytes() == before
     with pytest.raises(SystemExit) as stop:
         main([*command(tiny, out, "mlp"), "--optim.lr", "0.5"])
     assert stop.value.code == 2
-    assert "holds another ablation" in capsys.readouterr().err
+    assert "contains another ablation" in capsys.readouterr().err
     assert json.loads((out / "ablation.json").read_text()).keys() == {"full/0", "mlp/0", "same/0"}
     (out / "ablation_equivariance.csv").unlink()
     with pytest.raises(SystemExit):
@@ -135,7 +138,7 @@ def test_a_whole_ablation_goes_on_where_it_was_killed(
     with pytest.raises(SystemExit) as stop:
         main([*command(tiny, tmp_path / "no", "mlp"), "--start", "nowhere"])
     assert stop.value.code == 2
-    assert "the full model cannot run" in capsys.readouterr().err
+    assert "the full model failed" in capsys.readouterr().err
 
 
 def _with_blocks(config: object) -> object:
@@ -164,7 +167,7 @@ def test_mistakes(capsys: pytest.CaptureFixture[str], arguments: list[str], word
     assert len(error.strip().splitlines()) == 1
 
 
-def test_help_names_the_ablations(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_the_ablations(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["ablate"])
     assert stop.value.code == 0
@@ -176,8 +179,8 @@ def test_help_names_the_ablations(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
-def test_processes_end_with_a_command_that_is_killed_and_are_resumed(tiny: FrameSet, tmp_path: Path) -> None:
-    """kill -9, which the command itself cannot notice."""
+def test_processes_end_when_their_command_is_killed_and_can_be_resumed(tiny: FrameSet, tmp_path: Path) -> None:
+    """The command is killed with SIGKILL, which it cannot handle."""
     words = [*LIE_SSL, *command(tiny, tmp_path / "out", "mlp"), "--jobs", "2"]
     words += ["--optim.steps", "60", "--log.check-every", "10"]
     process = subprocess.Popen(words, env=ENVIRONMENT)

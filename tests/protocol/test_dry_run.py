@@ -1,4 +1,4 @@
-"""The dry run: what it counts against formulas and the real protocol, and the recipes of the paper's size."""
+"""The dry run: compares its counts with formulas and the real protocol, and checks the recipes of the paper's size."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from lie_ssl.protocol.dry_run import (
     Job,
     Phase,
     PretrainingStep,
-    StandIn,
+    StandInFrames,
+    batch_per_gpu,
     dry_run,
     embedded_frames,
     gaps_jobs,
     grid_jobs,
     planned_index,
-    share_of,
-    stand_in,
+    reduced_config,
     transfer_jobs,
 )
 from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Subject
 from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.finetune import FinetuneConfig
-from lie_ssl.protocol.grid import Recipe, Unit, chosen_units
+from lie_ssl.protocol.grid import Recipe, Unit, select_units
 from lie_ssl.protocol.measuring import Cost, measure
 from lie_ssl.protocol.phases import finetune as finetuning
 from lie_ssl.protocol.probe import ProbeConfig
@@ -56,7 +56,7 @@ EVALUATION = EvaluateConfig(
 
 
 def tiny_recipe() -> Recipe:
-    """Two arms with two seeds, of which the literal one takes Option 2."""
+    """Three arms with two seeds; the literal arm uses Option 2."""
     units = [
         Unit(tiny_run(Path(), "mae", arm, seed=seed), with_option(EVALUATION, "mae", arm))
         for seed in (0, 1) for arm in ("alone", "frames", "literal")
@@ -66,12 +66,12 @@ def tiny_recipe() -> Recipe:
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where temporary files go."""
+    """The folder for temporary files."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
 
-def test_operations_and_memory_of_a_step_by_hand() -> None:
+def test_operations_and_memory_of_a_step_agree_with_formulas() -> None:
     model = nn.Sequential(nn.Linear(5, 7), nn.ReLU(), nn.Linear(7, 3))
     optimiser = torch.optim.AdamW(model.parameters())
     x = torch.randn(4, 5)
@@ -83,13 +83,13 @@ def test_operations_and_memory_of_a_step_by_hand() -> None:
         return model
 
     cost = measure(step, 3, states=2)
-    # Forward; backward the gradients of both weights, and of the hidden layer but not of x.
+    # The forward pass, the gradients of both weights, and that of the hidden layer, but not of x.
     assert cost.flops == 2 * (4 * 5 * 7 + 4 * 7 * 3) * 2 + 2 * 4 * 7 * 3
     weights = 4 * (5 * 7 + 7 + 7 * 3 + 3)
     state = sum(s[name].nbytes for s in optimiser.state.values() for name in ("exp_avg", "exp_avg_sq"))
-    kept = 4 * (4 * 5 + 4 * 7)  # x, and the hidden layer once though two layers need it
+    activations = 4 * (4 * 5 + 4 * 7)  # x, and the hidden layer once, though two layers need it
     assert state == 2 * weights
-    assert cost.gpu == weights + weights + state + kept
+    assert cost.gpu == weights + weights + state + activations
     assert cost.seconds > 0
     assert cost.resident is None or cost.resident > 1e7
     assert measure(step, 1, states=0).gpu is None
@@ -106,7 +106,7 @@ def test_attention_is_counted() -> None:
 
 
 def test_hours() -> None:
-    phase = Phase("a", "pretraining", "", (1, 2, 3), times=3600.0, cost=Cost(2.0, 10**15, None, None))
+    phase = Phase("a", "pretraining", "", (1, 2, 3), repeats=3600.0, cost=Cost(2.0, 10**15, None, None))
     assert phase.hours == 2.0
     assert phase.hours_on(gpus=4, tflops=50.0) == pytest.approx(3600 * 1e15 / (4 * 50e12) / 3600)
 
@@ -138,19 +138,19 @@ def test_frames_are_counted_as_the_protocol_embeds_them(tiny: FrameSet, monkeypa
     assert embedded_frames(tiny.index, replace(EVALUATION, finetune=FinetuneConfig(steps=0))) == embedded
 
 
-def test_the_stand_in_is_like_the_data_set(tmp_path: Path) -> None:
+def test_stand_in_frames_resemble_the_data_set(tmp_path: Path) -> None:
     config = tiny_config(ranges={"hue": (0.0, 90.0)}, poses=("2d", "so3"))
-    few = make_frames(stand_in(config), tmp_path / "few", workers=1)
+    few = make_frames(reduced_config(config), tmp_path / "few", workers=1)
     assert (few.size, few.card["factors"]) == (16, ["hue"])
     assert set(few.index["pose"]) == {"2d", "so3"}
-    padded = StandIn(few.folder, 52)
+    padded = StandInFrames(few.folder, 52)
     assert len(padded.classes) == 52
     np.testing.assert_array_equal(padded.labels, few.labels)
     step = PretrainingStep(tiny_run(few, "mae", "literal"), few, 2 * len(few.classes))
     assert step.model.operator is not None
     for _ in range(3):
         batch = next(step.batches)
-        assert batch["paired"].double().mean() == 0.5  # as in the real one, on the average
+        assert batch["paired"].double().mean() == 0.5  # the average of real batches
         assert batch["delta"].shape[1] == 2
 
 
@@ -164,22 +164,22 @@ def test_jobs_of_a_grid() -> None:
     assert [j.pretraining for j in jobs] == [u.pretraining for u in recipe.units[:3]]
 
 
-def test_every_phase_is_tried_and_nothing_stays(temporary: Path) -> None:
+def test_every_phase_is_measured_and_no_file_is_left(temporary: Path) -> None:
     recipe = tiny_recipe()
-    weights = from_weights(recipe, "nowhere")  # random ones are taken
-    said: list[str] = []
+    weights = from_weights(recipe, "nowhere")  # not read: weights are random
+    messages: list[str] = []
     jobs = grid_jobs(weights, weights.units)
-    phases = dry_run(jobs, gpus=2, steps=1, say=said.append)
+    phases = dry_run(jobs, gpus=2, steps=1, say=messages.append)
     names = ["pretraining", "embedding", "linear", "finetuning"]
     assert [(p.job, p.name) for p in phases] == [(j.name, n) for j in jobs for n in names]
-    assert said == [f"{j.name}: {', '.join(names)}" for j in jobs]
+    assert messages == [f"{j.name}: {', '.join(names)}" for j in jobs]
     assert list(temporary.iterdir()) == []
     base, frames, literal = (phases[i : i + 4] for i in (0, 4, 8))
     assert [p.cost for p in base[1:]] == [p.cost for p in frames[1:]]  # measured once
-    assert literal[2].cost.flops > base[2].cost.flops  # for it moves neighbours
+    assert literal[2].cost.flops > base[2].cost.flops  # as it moves neighbours
     assert literal[3].cost.flops > base[3].cost.flops
     assert base[0].cost.flops < frames[0].cost.flops < literal[0].cost.flops
-    assert [p.times for p in base] == [4 * 2, jobs[0].embedded / 8, 2 * 40, 2 * 2 * 30 * 2]
+    assert [p.repeats for p in base] == [4 * 2, jobs[0].embedded / 8, 2 * 40, 2 * 2 * 30 * 2]
     assert all(p.cost.seconds > 0 and p.hours > 0 and p.units == 2 for p in phases)
     encoder, heads, operator = literal[0].parameters
     model = PretrainingStep(tiny_run(Path(), "mae", "literal"), _frames(temporary), 4).model
@@ -193,7 +193,7 @@ def test_every_phase_is_tried_and_nothing_stays(temporary: Path) -> None:
 
 
 def _frames(folder: Path) -> FrameSet:
-    return make_frames(stand_in(tiny_config()), folder / "few", workers=1)
+    return make_frames(reduced_config(tiny_config()), folder / "few", workers=1)
 
 
 def test_studies_without_pretraining(temporary: Path) -> None:
@@ -214,16 +214,16 @@ def test_studies_without_pretraining(temporary: Path) -> None:
     (phase,) = dry_run(transfer_jobs("elsewhere", transfer), gpus=2, steps=1)
     assert (phase.job, phase.name, phase.work) == ("elsewhere", "finetuning", "2 x 10 steps of 16")
     assert phase.parameters[1] == 33 * (128 + 1)
-    assert phase.times == 2 * 10 * 2
+    assert phase.repeats == 2 * 10 * 2
     assert list(temporary.iterdir()) == []
 
 
-def test_what_cannot_be_tried(temporary: Path) -> None:
-    assert share_of(64, 8, 2) == 8
-    with pytest.raises(UserError, match="a batch of 64 cannot be shared by 3 GPUs"):
-        share_of(64, 3, 2)
+def test_jobs_that_cannot_be_measured(temporary: Path) -> None:
+    assert batch_per_gpu(64, 8, 2) == 8
+    with pytest.raises(UserError, match="a batch of 64 cannot be divided equally among 3 GPUs"):
+        batch_per_gpu(64, 3, 2)
     with pytest.raises(UserError, match="8 GPUs with 4 or more for each"):
-        share_of(16, 8, 4)
+        batch_per_gpu(16, 8, 4)
     with pytest.raises(UserError, match="gpus is 0"):
         dry_run([], gpus=0)
     bare = Job("bare", EncoderConfig(), tiny_config(), 3, FinetuneConfig(steps=4, batch=8), option=2)
@@ -239,7 +239,7 @@ def test_what_cannot_be_tried(temporary: Path) -> None:
 def test_the_recipes_of_the_paper(method: str) -> None:
     recipe = GRIDS[f"paper/{method}"]()
     assert len({u.name for u in recipe.units}) == len(recipe.units) == 15
-    assert {u.words for u in recipe.units} == {
+    assert {u.key for u in recipe.units} == {
         (method, arm, seed) for arm in ("alone", "frames", "literal", "lie", "lie_off") for seed in "012"
     }
     assert (recipe.data.instances, recipe.data.step, recipe.data.render.size) == (50, 4.0, 224)
@@ -275,18 +275,18 @@ def test_the_command(temporary: Path, capsys: pytest.CaptureFixture[str], monkey
     monkeypatch.chdir(temporary)
     monkeypatch.setitem(GRIDS, "tiny", tiny_recipe)
     main(["reproduce", "tiny", "--dry-run", "--gpus", "2", "--tflops", "0.5", "--only", "alone"])
-    said = capsys.readouterr().out
-    rows = [line.split() for line in said.splitlines() if line.strip().startswith("mae/alone ")]
+    output = capsys.readouterr().out
+    rows = [line.split() for line in output.splitlines() if line.strip().startswith("mae/alone ")]
     assert [row[1] for row in rows] == ["pretraining", "embedding", "linear", "finetuning", "whole"]
     assert float(rows[4][2]) == pytest.approx(
         sum(float(row[-4 if row[1] != "embedding" else -3]) for row in rows[:4]), rel=0.02
     )
-    assert "tiny: 2 units, " in said
-    assert "at 0.5 TFLOP/s" in said
+    assert "tiny: 2 units, " in output
+    assert "at 0.5 TFLOP/s" in output
     assert list(temporary.iterdir()) == []
 
     assert "did you mean 'paper/mae'?" in refusal(capsys, "reproduce", "paper/mea", "--dry-run")
-    assert "cannot be shared by 3 GPUs" in refusal(capsys, "reproduce", "tiny", "--dry-run", "--gpus", "3")
+    assert "cannot be divided equally among 3 GPUs" in refusal(capsys, "reproduce", "tiny", "--dry-run", "--gpus", "3")
     assert "tflops is 0" in refusal(capsys, "reproduce", "tiny", "--dry-run", "--tflops", "0")
     assert "--only selects units of a grid" in refusal(capsys, "reproduce", "paper/ilab", "--dry-run", "--only", "mae")
     assert "give --weights FILE" in refusal(capsys, "reproduce", "paper/mae")
@@ -297,9 +297,9 @@ def test_the_command(temporary: Path, capsys: pytest.CaptureFixture[str], monkey
 @pytest.mark.slow
 def test_the_paper_at_full_size(temporary: Path) -> None:
     recipe = GRIDS["paper/mae"]()
-    phases = dry_run(grid_jobs(recipe, chosen_units(recipe, ["literal/0"])), steps=1)
+    phases = dry_run(grid_jobs(recipe, select_units(recipe, ["literal/0"])), steps=1)
     assert [p.name for p in phases] == ["pretraining", "embedding", "linear", "finetuning"]
     assert phases[0].parameters[0] == pytest.approx(86e6, rel=0.01)  # ViT-B/16
-    # One frame costs ViT-B/16 17.5 x 10^9 products of two operations.
+    # ViT-B/16 needs 17.5 x 10^9 multiply-adds per frame.
     assert phases[1].cost.flops / 8 == pytest.approx(2 * 17.5e9, rel=0.02)
     assert list(temporary.iterdir()) == []

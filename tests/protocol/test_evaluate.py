@@ -1,4 +1,4 @@
-"""The whole protocol on tiny runs: through the command line, from Python, and every mistake in one line."""
+"""The whole protocol on tiny runs: from the command line, from Python, and the messages for mistakes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from lie_ssl.protocol.phases import knn
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.results import evaluate_encoder, evaluate_run, read_results
 from lie_ssl.protocol.settings import SETTINGS
-from lie_ssl.recipes.evaluate import evaluate_recipe
 from lie_ssl.training.export import export_run
 from lie_ssl.training.run import pretrain
 from tests.conftest import tiny_config
@@ -69,9 +68,9 @@ def test_a_run_with_an_operator(
     out = tmp_path / "tables"
     steps = ["--finetune.steps", "2", "--finetune.batch", "8", "--finetune.rates", "1e-3"]
     main(["evaluate", str(runs["lie"]), "--out", str(out), *SHORT[:4], *steps, "--options", "1", "2"])
-    said = capsys.readouterr().out
-    assert "linear evaluation: top-1" in said
-    assert f"wrote {out}" in said
+    output = capsys.readouterr().out
+    assert "linear evaluation: top-1" in output
+    assert f"wrote {out}" in output
     assert (out / "accuracy.csv").read_text().splitlines()[0] == ACCURACY
     assert (out / "equivariance.csv").read_text().startswith(EQUIVARIANCE)
     results, card = read_results(out)
@@ -105,13 +104,13 @@ def test_a_run_with_an_operator(
 def test_the_curve_adds_up_to_the_accuracy(tiny: FrameSet) -> None:
     results = evaluation(tiny).run()
     keys = ["phase", "option", "diverse", "poses", "setting"]
-    curve = results.curve.assign(right=lambda c: c["top1"] * c["frames"])
-    sums = curve.groupby(keys)[["right", "frames"]].sum()
+    curve = results.curve.assign(correct=lambda c: c["top1"] * c["frames"])
+    sums = curve.groupby(keys)[["correct", "frames"]].sum()
     whole = results.accuracy.set_index(keys)["top1"].loc[sums.index]
-    np.testing.assert_allclose(sums["right"] / sums["frames"], whole, rtol=1e-9)
+    np.testing.assert_allclose(sums["correct"] / sums["frames"], whole, rtol=1e-9)
 
 
-def test_a_run_without_an_operator_twice(runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_embeddings_are_cached_between_evaluations(runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     run = runs["alone"]
     calls: list[int] = []
 
@@ -126,7 +125,7 @@ def test_a_run_without_an_operator_twice(runs: dict[str, Path], monkeypatch: pyt
     first = {p.name: p.read_bytes() for p in folder.glob("*.csv")}
     calls.clear()
     main(["evaluate", str(run), *SHORT])
-    assert calls == []  # all embeddings were kept
+    assert calls == []  # all embeddings were cached
     assert {p.name: p.read_bytes() for p in folder.glob("*.csv")} == first
     lines = first["equivariance.csv"].decode().splitlines()
     assert lines[0].startswith(EQUIVARIANCE)
@@ -153,8 +152,8 @@ def test_encoders_stay_frozen(tiny: FrameSet, training: bool) -> None:
     assert all(m.training is training for m in encoder.modules())
 
 
-def test_test_labels_decide_nothing(tiny: FrameSet) -> None:
-    """With other labels on all test frames of the settings the same trials are chosen and the same answers given."""
+def test_test_labels_have_no_influence(tiny: FrameSet) -> None:
+    """With other labels on all test frames, the chosen trials and the predictions are the same."""
     config = replace(QUICK, proportions=(0.5,), finetune=FinetuneConfig(steps=1, batch=4, rates=(1e-2, 1e-3)))
     plain = evaluation(tiny, config).run()
     other = FrameSet(tiny.folder)
@@ -168,7 +167,7 @@ def test_test_labels_decide_nothing(tiny: FrameSet) -> None:
     assert (plain.accuracy[of_unknown]["top1"] != changed.accuracy[of_unknown]["top1"]).any()
 
 
-def test_the_bank_of_neighbours_has_training_frames_only(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_knn_searches_training_frames_only(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = evaluation(tiny, replace(QUICK, limit=None))
     every = whole.context.features(np.arange(len(tiny)))
     banks: list[torch.Tensor] = []
@@ -183,9 +182,9 @@ def test_the_bank_of_neighbours_has_training_frames_only(tiny: FrameSet, monkeyp
     assert [len(banks[i]) for i in (0, 10, 20)] == [
         len(whole.context.settings.training(p).all) for p in (0.05, 0.25, 0.5)
     ]
-    strangers = every[torch.tensor((tiny.index["split"] != "train").to_numpy())]
+    others = every[torch.tensor((tiny.index["split"] != "train").to_numpy())]
     for bank in banks:
-        assert not bool((torch.cdist(bank, strangers) == 0).any())
+        assert not bool((torch.cdist(bank, others) == 0).any())
 
 
 def test_moves_are_of_known_and_unknown_instances(tiny: FrameSet) -> None:
@@ -198,29 +197,29 @@ def test_moves_are_of_known_and_unknown_instances(tiny: FrameSet) -> None:
         assert tiny.index.loc[np.concatenate(moves["known"].candidates), "duplicate_of"].isna().all()
 
 
-def test_new_is_what_no_phase_has_seen(tiny: FrameSet) -> None:
-    """A run that saw 5 of 6 instances turn leaves one to be new."""
+def test_new_poses_are_new_in_every_phase(tiny: FrameSet) -> None:
+    """If 5 of 6 instances were shown in all poses, one is left for known_new."""
     for whole in (evaluation(tiny, seen=0.8), evaluation(tiny, replace(QUICK, proportions=(0.5, 0.8)))):
         rows = whole.context.settings.test("known_new", "2d")
         assert set(tiny.index.loc[rows, "diverse_rank"]) == {5}
 
 
-def test_a_run_is_judged_by_its_own_share_of_turning_instances(tiny: FrameSet, tmp_path: Path) -> None:
+def test_the_diverse_share_of_the_run_determines_known_new(tiny: FrameSet, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         few_pairs(patch)
         run = pretrain(tiny_run(tiny, "simclr", "alone", optim__steps=1, diverse=0.8), tmp_path / "run")
     results = evaluate_run(run, QUICK, tmp_path / "out")
     turned = tiny.index.loc[results.predictions["row"]].query("split == 'train' and angle > 0")
-    assert set(turned["diverse_rank"]) == {3, 4, 5}  # of the other reading; known_new has rank 5 alone
+    assert set(turned["diverse_rank"]) == {3, 4, 5}  # from known_new_supervised; known_new has rank 5 only
     counts = results.curve.query("setting == 'known_new' and poses == '2d' and diverse == 50")["frames"]
     assert int(counts.sum()) == 3 * 5
 
 
-def test_diverging_trials_are_noted_and_left(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_diverging_trials_are_recorded_and_skipped(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def fragile(*arguments: Any) -> Any:
         if arguments[4] == 1.0:
-            raise DivergedError("finetuning at the rate 1 diverged")
+            raise DivergedError("finetuning at rate 1 diverged")
         return finetune(*arguments)
 
     monkeypatch.setattr(finetuning, "finetune", fragile)
@@ -246,7 +245,7 @@ def test_any_encoder(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, caps
         EvaluateConfig(probe=ProbeConfig(steps=20, batch=32), finetune=FinetuneConfig(steps=0)),
         tmp_path / "again", method="mine",
     )  # fmt: skip
-    np.testing.assert_allclose(again.accuracy["top1"], results.accuracy["top1"], rtol=1e-5)  # weights follow the seed
+    np.testing.assert_allclose(again.accuracy["top1"], results.accuracy["top1"], rtol=1e-5)  # the same random weights
     assert set(again.accuracy["method"]) == {"mine"}
 
     file = export_run(runs["alone"], tmp_path / "exported.safetensors")
@@ -272,18 +271,18 @@ def test_mistakes(tiny: FrameSet, runs: dict[str, Path], tmp_path: Path, capsys:
     assert "not both" in refusal(capsys, "evaluate", base, "--encoder.name", "test_resnet")
     assert "options are (3,)" in refusal(capsys, "evaluate", base, "--options", "3")
     assert "proportions are (1.5,)" in refusal(capsys, "evaluate", base, "--proportions", "1.5")
-    assert "limit is 0, but it must be 1 or more; None takes all frames" in refusal(
+    assert "limit is 0, but it must be 1 or more, or None for all frames" in refusal(
         capsys, "evaluate", base, "--limit", "0"
     )
     assert "seed 0 or more" in refusal(capsys, "evaluate", base, "--seed", "-1")
     out = tmp_path / "full"
     out.mkdir()
-    (out / "thesis.tex").write_text("years of work")
+    (out / "thesis.tex").write_text("important")
     assert "contains other files" in refusal(capsys, "evaluate", base, "--out", out)
     assert "is a file" in refusal(capsys, "evaluate", base, "--out", out / "thesis.tex")
     data = ["--data", str(tiny.folder), "--out", str(tmp_path / "x")]
     assert "did you mean resnet_mini?" in refusal(capsys, "evaluate", "--encoder.name", "resnet_minii", *data)
-    assert "the encoder takes 32 px" in refusal(
+    assert "the encoder needs 32 px" in refusal(
         capsys, "evaluate", "--encoder.name", "resnet_mini", "--encoder.image-size", "32", *data
     )
     assert not (tmp_path / "x").exists()
@@ -302,10 +301,10 @@ def test_data_sets_that_do_not_fit(
     index = tiny.index
     few = index[(index["split"] != "train") | (index["diverse_rank"] < 2)]
     for changed, words in (
-        (few, "too few training instances"),
+        (few, "select the same instances, because classes have as few as 2 training instances"),
         (index[index["split"] != "test"], "has no test instances in 2d poses"),
         (index[index["split"] != "validation"], "no validation instances"),
-        (index.assign(hue=np.arange(len(index))), "varies in pose, hue, but the run's operator knows pose; evaluate"),
+        (index.assign(hue=np.arange(len(index))), "varies in pose, hue, but the run's operator was trained on pose;"),
     ):
         frames = FrameSet(tiny.folder)
         frames.__dict__["index"] = changed
@@ -316,10 +315,10 @@ def test_data_sets_that_do_not_fit(
 @pytest.mark.parametrize(
     ("factors", "words"),
     [
-        (("2d",), "varies in 2d, 3d, but the run's operator knows 2d;"),
-        (("2d", "3d", "hue"), "varies in 2d, 3d, but the run's operator knows 2d, 3d, hue;"),
-        (("pose", "hue"), "varies in pose, but the run's operator knows pose, hue;"),
-        (("2d", "so3"), "varies in 2d, so3, 3d, but the run's operator knows 2d, so3;"),
+        (("2d",), "varies in 2d, 3d, but the run's operator was trained on 2d;"),
+        (("2d", "3d", "hue"), "varies in 2d, 3d, but the run's operator was trained on 2d, 3d, hue;"),
+        (("pose", "hue"), "varies in pose, but the run's operator was trained on pose, hue;"),
+        (("2d", "so3"), "varies in 2d, so3, 3d, but the run's operator was trained on 2d, so3;"),
     ],
 )
 def test_factors_are_compared_by_their_names(tiny: FrameSet, factors: tuple[str, ...], words: str) -> None:
@@ -329,7 +328,7 @@ def test_factors_are_compared_by_their_names(tiny: FrameSet, factors: tuple[str,
     assert "\n" not in str(error.value)
 
 
-def test_the_moved_part_is_what_the_moves_of_a_kind_concern(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_moved_part_has_the_dimensions_of_the_kind_of_pose(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
     operator = LieOperator(128, (1, 1), fixed=100, sees="linear", split_factors=True, centred=True)
     whole = evaluation(tiny, operator=operator, factors=("2d", "3d"))
     assert whole.context.deltas.factors == ("2d", "3d")
@@ -349,7 +348,7 @@ def test_the_moved_part_is_what_the_moves_of_a_kind_concern(tiny: FrameSet, monk
     assert table["mrr"].notna().all()
 
 
-def test_a_run_that_knows_more_kinds_than_the_data_set_has(tiny: FrameSet) -> None:
+def test_a_run_may_have_more_kinds_of_pose_than_the_data_set(tiny: FrameSet) -> None:
     frames = FrameSet(tiny.folder)
     frames.__dict__["index"] = tiny.index[tiny.index["pose"] == "2d"]
     whole = evaluation(frames, operator=LieOperator(128, (1, 1), split_factors=True), factors=("2d", "3d"))
@@ -366,32 +365,7 @@ def test_an_unfinished_run(runs: dict[str, Path], tmp_path: Path, capsys: pytest
             (run / path.name).write_bytes(path.read_bytes())
     card = json.loads((run / "card.json").read_text())
     (run / "card.json").write_text(json.dumps(card | {"finished": False}))
-    assert "is not finished; finish it with its own command first" in refusal(capsys, "evaluate", run)
-
-
-def test_recipes() -> None:
-    small = evaluate_recipe("small")
-    assert (small.probe.steps, small.finetune.steps, small.limit) == (4000, 400, 2000)
-    plain = EvaluateConfig()
-    assert replace(small, probe=plain.probe, finetune=plain.finetune, limit=plain.limit) == plain
-    mae = evaluate_recipe("paper", "mae", "literal")
-    assert (mae.probe.steps, mae.probe.batch, mae.probe.rates) == (20_000, 64, (5e-3, 5e-4, 5e-5))
-    assert (mae.finetune.steps, mae.finetune.rates) == (10_000, (5e-3, 5e-4, 5e-5, 5e-6))
-    assert mae.probe.optimisers == mae.finetune.optimisers == ("adamw",)
-    options = {
-        (method, arm): evaluate_recipe("paper", method, arm).options
-        for method in ("mae", "vicreg", "simclr")
-        for arm in ("alone", "literal", "lie")
-    }
-    assert [k for k, v in options.items() if v == (2,)] == [("mae", "literal"), ("vicreg", "literal")]
-    assert evaluate_recipe("paper", "vicreg").finetune.steps == 0
-    gaps = evaluate_recipe("gaps")
-    for rates, first in ((gaps.probe.rates, 1e-1), (gaps.finetune.rates, 1e-2)):
-        np.testing.assert_allclose(rates, np.logspace(np.log10(first), -6, 7), rtol=1e-5)
-    assert len(gaps.probe.trials) == len(gaps.finetune.trials) == 14
-    assert gaps.probe.batch == gaps.finetune.batch == 32
-    assert evaluate_recipe("gaps", "vicreg").finetune.steps == 0
-    assert evaluate_recipe("gaps", "mae").finetune.steps == gaps.finetune.steps > 0
+    assert "is not finished; run its command again to finish it first" in refusal(capsys, "evaluate", run)
 
 
 def test_help_shows_the_defaults_of_the_recipe(runs: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:

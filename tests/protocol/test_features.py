@@ -1,4 +1,4 @@
-"""Embeddings are computed once, and never taken for those of something else."""
+"""Embeddings are computed once, and never confused with those of another encoder or data set."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.conftest import tiny_config
 
 
 class Counting(nn.Module):
-    """Counts the pictures that pass."""
+    """Counts the pictures that it embeds."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,10 +65,10 @@ def test_a_second_evaluation_computes_nothing(tiny: FrameSet, encoder: Counting,
     assert [p.suffix for p in tmp_path.iterdir()] == [".safetensors"]
 
 
-def test_nothing_new_is_not_written(tiny: FrameSet, encoder: Counting, tmp_path: Path) -> None:
-    features = Features(encoder, tiny, tmp_path / "kept")
+def test_no_file_is_written_without_new_embeddings(tiny: FrameSet, encoder: Counting, tmp_path: Path) -> None:
+    features = Features(encoder, tiny, tmp_path / "cache")
     features.save()
-    assert not (tmp_path / "kept").exists()
+    assert not (tmp_path / "cache").exists()
 
 
 def test_other_weights_or_data_have_another_file(tiny: FrameSet, encoder: Counting, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_other_weights_or_data_have_another_file(tiny: FrameSet, encoder: Counti
     assert Features(encoder, tiny, tmp_path).path != first
 
 
-def test_hashes_tell_encoders_apart_that_have_the_same_weights() -> None:
+def test_encoders_with_the_same_weights_can_have_different_hashes() -> None:
     config = EncoderConfig(name="vit_tiny_patch16_224", patch_size=8, options=(("depth", 1),), pool="avg")
     torch.manual_seed(0)
     average = create_encoder(config, 16, 3)

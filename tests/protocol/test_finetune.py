@@ -1,4 +1,4 @@
-"""Finetuning trains a copy: what was given stays, bit for bit."""
+"""Finetuning trains a copy; the given encoder stays the same, bit for bit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.training.tiny_runs import differences
 
 
 class Small(nn.Module):
-    """A convolution with batch-norm: buffers that training would move."""
+    """A convolution with batch-norm, whose buffers training would change."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ def rows(tiny: FrameSet) -> TrainingRows:
 
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("option", [1, 2])
-def test_the_encoder_is_left_as_it_was(
+def test_the_encoder_is_not_changed(
     tiny: FrameSet, rows: TrainingRows, encoder: Encoder, training: bool, option: int
 ) -> None:
     encoder.train(training)
@@ -77,7 +77,7 @@ def test_frames_are_learned(tiny: FrameSet, rows: TrainingRows, encoder: Encoder
 
 @pytest.mark.parametrize("name", ["adamw", "sgd"])
 def test_steps_against_a_plain_loop(tiny: FrameSet, encoder: Encoder, name: str) -> None:
-    """One frame only, so that every batch is known: four times that frame."""
+    """There is a single frame, so every batch consists of four copies of it."""
     row = TrainingRows(np.array([5]), np.array([5]))
     config = FinetuneConfig(steps=4, batch=4, warmup=0.5)
     model = finetune(encoder, tiny, row, name, 1e-3, config, seed=0)  # type: ignore[arg-type]
@@ -99,16 +99,14 @@ def test_steps_against_a_plain_loop(tiny: FrameSet, encoder: Encoder, name: str)
         torch.testing.assert_close(model.state_dict()[key], value, rtol=1e-4, atol=1e-6)
 
 
-def test_no_step_away_from_its_start_the_classifier_is_that_of_the_probe(
-    tiny: FrameSet, rows: TrainingRows, encoder: Encoder
-) -> None:
+def test_the_initial_classifier_is_that_of_the_probe(tiny: FrameSet, rows: TrainingRows, encoder: Encoder) -> None:
     z, labels = encoder.eval()(to_float(to_tensor(tiny.read(rows.all)))), torch.from_numpy(tiny.labels[rows.all])
     probe = Probe(ProbeConfig(steps=50, batch=16), encoder.dim, len(tiny.classes))
     probe.fit((z, labels), (z[:0], labels[:0]), 0)
     model = Classifier(encoder, len(tiny.classes))
-    model.begin(probe.trial(2))
+    model.load_linear(probe.trial(2))
     same = predict(model, tiny, rows.all) == probe.predict(z, 2)
-    assert float(same.double().mean()) > 0.95  # batch-norm divides by a little more where hardly anything varies
+    assert float(same.double().mean()) > 0.95  # batch-norm adds its own epsilon to small variances
     config = FinetuneConfig(steps=1, batch=8, warmup=0.0)
     near = finetune(encoder, tiny, rows, "sgd", 1e-9, config, seed=0, start=probe.trial(2))
     torch.testing.assert_close(near.linear.weight, probe.weight[2])
@@ -117,28 +115,28 @@ def test_no_step_away_from_its_start_the_classifier_is_that_of_the_probe(
 
 
 class Batches(FrameSet):
-    """Writes down what is read."""
+    """Records the rows that are read."""
 
-    asked: list[np.ndarray]
+    rows_read: list[np.ndarray]
 
     def read(self, rows: object) -> np.ndarray:
-        self.asked.append(np.asarray(rows))
+        self.rows_read.append(np.asarray(rows))
         return super().read(rows)  # type: ignore[arg-type]
 
 
 @pytest.fixture
 def batches(tiny: FrameSet) -> Batches:
     frames = Batches(tiny.folder)
-    frames.asked = []
+    frames.rows_read = []
     return frames
 
 
 def test_batches_have_as_many_varying_as_typical_frames(batches: Batches, rows: TrainingRows, encoder: Encoder) -> None:
     finetune(encoder, batches, rows, "sgd", 1e-3, FinetuneConfig(steps=6, batch=8), seed=0)
-    assert len(batches.asked) == 6
-    for asked in batches.asked:
-        assert int(np.isin(asked, rows.varying).sum()) == 4
-        assert int(np.isin(asked, rows.typical).sum()) == 4
+    assert len(batches.rows_read) == 6
+    for batch in batches.rows_read:
+        assert int(np.isin(batch, rows.diverse).sum()) == 4
+        assert int(np.isin(batch, rows.typical).sum()) == 4
 
 
 def test_the_same_seed_gives_the_same_bits(tiny: FrameSet, rows: TrainingRows, encoder: Encoder) -> None:
@@ -166,20 +164,20 @@ def test_neighbours_enter_the_loss(tiny: FrameSet, rows: TrainingRows, encoder: 
     assert differences(one.state_dict(), three.state_dict()) != []
 
 
-def test_a_rate_that_diverges_has_a_sentence(tiny: FrameSet, rows: TrainingRows, encoder: Encoder) -> None:
+def test_a_rate_that_diverges_is_named(tiny: FrameSet, rows: TrainingRows, encoder: Encoder) -> None:
     with torch.no_grad():
         encoder.body.layers[0].weight[0] = math.nan  # type: ignore[index, union-attr]
-    with pytest.raises(DivergedError, match=r"rate 0.01 diverged at step 1; leave that rate out"):
+    with pytest.raises(DivergedError, match=r"rate 0.01 diverged at step 1; leave out that rate"):
         finetune(encoder, tiny, rows, "adamw", 1e-2, FinetuneConfig(steps=2, batch=4), 0)
 
 
 def test_no_frames(tiny: FrameSet, encoder: Encoder) -> None:
     none = TrainingRows(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    with pytest.raises(UserError, match="no frame to train"):
+    with pytest.raises(UserError, match="no frames to train"):
         finetune(encoder, tiny, none, "adamw", 1e-2, FinetuneConfig(steps=2, batch=4), 0)
 
 
-def test_a_model_of_timm_can_be_finetuned(tiny: FrameSet, rows: TrainingRows) -> None:
+def test_a_timm_model_can_be_finetuned(tiny: FrameSet, rows: TrainingRows) -> None:
     encoder = create_encoder(EncoderConfig(name="vit_tiny_patch16_224", patch_size=8, options=(("depth", 1),)), 16, 3)
     model = finetune(encoder, tiny, rows, "adamw", 1e-3, FinetuneConfig(steps=1, batch=4), 0)
     assert predict(model, tiny, rows.typical).shape == rows.typical.shape
@@ -188,9 +186,9 @@ def test_a_model_of_timm_can_be_finetuned(tiny: FrameSet, rows: TrainingRows) ->
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"steps": -1}, "batches are even"),
-        ({"batch": 5}, "batches are even"),
-        ({"batch": 2}, "4 or more"),
+        ({"steps": -1}, "steps must be 0 or more"),
+        ({"batch": 5}, "batch must be even and 4 or more"),
+        ({"batch": 2}, "batch must be even and 4 or more"),
         ({"rates": ()}, "rates above 0"),
         ({"rates": (0.0,)}, "rates above 0"),
         ({"warmup": 1.0}, "warm-up in"),

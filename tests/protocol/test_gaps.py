@@ -1,4 +1,4 @@
-"""Published models: measured where their weights are, named with how to get them where they are not."""
+"""Published models: evaluated if their weights are available, otherwise listed with how to get them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ torchvision = import_torchvision()
 
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A SimCLR file as lightning-bolts writes it, with random weights."""
+    """A SimCLR checkpoint in the format of lightning-bolts, with random weights."""
     path: Path = tmp_path_factory.mktemp("weights") / "simclr.ckpt"
     state = torchvision.models.resnet18().state_dict()
     torch.save({"state_dict": {f"encoder.{k}": v for k, v in state.items()}}, path)
@@ -34,7 +34,7 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """ResNet-18 instead of ResNet-50, whose regression of the pose takes a minute, and few steps."""
+    """Uses few steps, and ResNet-18 instead of ResNet-50, whose pose regression takes a minute."""
     for name in ("simclr", "vicreg"):
         monkeypatch.setitem(gaps.FROM_FILE, name, ("resnet18", gaps.FROM_FILE[name][1]))
     small = small_evaluation()
@@ -49,9 +49,9 @@ def test_models_with_and_without_weights(
     command = ["gaps", "simclr", "vicreg", "--weights", f"simclr={weights}", "--no-finetune"]
     command += ["--data", str(tiny.folder), "--out", str(out)]
     main(command)
-    said = capsys.readouterr().out
-    assert "not measured: vicreg (vicreg has no weights; give --weights vicreg=FILE with resnet50.pth" in said
-    assert "keys loaded" in said
+    output = capsys.readouterr().out
+    assert "not measured: vicreg (vicreg has no weights; give --weights vicreg=FILE with resnet50.pth" in output
+    assert "keys loaded" in output
     models = pd.read_csv(out / "models.csv")
     assert dict(zip(models["model"], models["measured"], strict=True)) == {"simclr": True, "vicreg": False}
     accuracy = pd.read_csv(out / "accuracy.csv")
@@ -64,9 +64,9 @@ def test_models_with_and_without_weights(
     assert {"models_linear.png", "models_linear.svg"} <= {p.name for p in (out / "figures").iterdir()}
     assert (out / "tables" / "gaps_linear_50.md").read_text().count("SimCLR") == 1
     main(command)
-    assert "simclr is done already" in capsys.readouterr().out
-    # Another model in the same folder stands beside the first; another data set does not.
-    for file in (out / "simclr").rglob("*.csv"):  # the joined tables and the card are enough of it
+    assert "simclr is already done" in capsys.readouterr().out
+    # Another model can be added to the same folder, but not results on another data set.
+    for file in (out / "simclr").rglob("*.csv"):  # the joined tables and the card are enough
         file.unlink()
     first = accuracy
     beside = ["gaps", "vicreg", "--weights", f"vicreg={weights}", "--no-finetune", "--out", str(out)]
@@ -75,14 +75,14 @@ def test_models_with_and_without_weights(
     both = pd.read_csv(out / "accuracy.csv")
     pd.testing.assert_frame_equal(both[both["method"] == "simclr"].reset_index(drop=True), first)
     assert pd.read_csv(out / "models.csv")["measured"].tolist() == [True, True]
-    main(command)  # and what has only its card left is measured again
+    main(command)  # a model of which only the card is left is evaluated again
     pd.testing.assert_frame_equal(
         pd.read_csv(out / "accuracy.csv").query("method == 'simclr'").reset_index(drop=True), first
     )
     make_frames(tiny_config(seed=5), tmp_path / "other", workers=1)
     with pytest.raises(SystemExit):
         main([*beside, "--data", str(tmp_path / "other")])
-    assert "was measured on another data set" in capsys.readouterr().err
+    assert "was evaluated on another data set" in capsys.readouterr().err
     (out / "other").mkdir()
     (out / "other" / "card.json").write_text((tiny.folder / "card.json").read_text())
     with pytest.raises(SystemExit):
@@ -90,16 +90,16 @@ def test_models_with_and_without_weights(
     assert "is not the card of an evaluation" in capsys.readouterr().err
 
 
-def test_a_hub_that_does_not_answer_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_hub_is_contacted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from huggingface_hub import constants
 
     asked = []
 
-    def refuse(address: str, timeout: float) -> None:
+    def fail(address: str, timeout: float) -> None:
         asked.append(address)
         raise OSError("no network")
 
-    monkeypatch.setattr(encoders, "urlopen", refuse)
+    monkeypatch.setattr(encoders, "urlopen", fail)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     encoders.go_offline_if_unreachable.cache_clear()
     for _ in range(2):
@@ -113,12 +113,12 @@ def test_a_hub_that_does_not_answer_is_asked_once(monkeypatch: pytest.MonkeyPatc
     ("words", "sentence"),
     [
         (["simclir"], "there is no model 'simclir'; did you mean 'simclr'?"),
-        (["mae"], "none of the models could be measured; mae has no weights; give --weights mae=FILE"),
+        (["mae"], "none of the models could be evaluated; mae has no weights; give --weights mae=FILE"),
         (["mae", "--weights", "mae"], "--weights must be NAME=FILE, but mae has no file"),
         (["mae", "--weights", "mae=nowhere.pth"], "there is no weight file nowhere.pth"),
     ],
 )
-def test_what_cannot_be_measured_has_a_sentence(
+def test_mistakes(
     words: list[str], sentence: str, tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
@@ -127,7 +127,7 @@ def test_what_cannot_be_measured_has_a_sentence(
 
 
 def test_every_model_says_how_to_get_it() -> None:
-    assert all(e.how for e in published())
+    assert all(e.how_to_get for e in published())
     assert set(FROM_PACKAGE) == set(PACKAGES)
     assert [e.name for e in published()] == [e.name for e in published("paper")]
     assert len(published()) == 12

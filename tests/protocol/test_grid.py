@@ -1,4 +1,4 @@
-"""A queue that several processes share: every unit is done once, and what is done is known unit by unit."""
+"""A queue shared by several processes: every unit is run once, and the tables show which units are done."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def tiny_recipe(**changes: Any) -> Recipe:
 
 
 class Worker:
-    """Stands in for training and evaluation: notes what it is given, and makes tables of a few rows."""
+    """Replaces training and evaluation: records the units, and writes tables of a few rows."""
 
     def __init__(self, seconds: float = 0.0, fails: str = "") -> None:
         self.seconds, self.fails = seconds, fails
@@ -39,7 +39,7 @@ class Worker:
         self.done.append(run.name)
         time.sleep(self.seconds)
         if run.name == self.fails:
-            raise UserError("it cannot be")
+            raise UserError("it is broken")
         values = {"method": config.method.name, "arm": config.arm, "seed": config.seed}
         shares = evaluation.proportions  # one row for each
         table = pd.DataFrame([values | {"diverse": share} for share in shares])
@@ -50,13 +50,13 @@ class Worker:
 
 
 def results_of(folder: Path) -> tuple[Results, dict[str, Any]]:
-    """What a worker has written: the same few rows for every table."""
+    """Reads the tables of a worker: the same few rows in each of them."""
     table = pd.read_csv(folder / "table.csv")
     return Results(**dict.fromkeys(TABLES, table), predictions=pd.DataFrame()), {}
 
 
 def work(folder: Path, recipe: Recipe, worker: Worker) -> tuple[list[str], list[str]]:
-    """What a process says, and which units failed."""
+    """Runs a recipe; returns its messages and the units that failed."""
     notes = Notes()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(unit, "train_and_evaluate", worker)
@@ -76,7 +76,7 @@ def share_the_queue(rank: int, world: int, folder: str) -> list[str]:
 def test_two_processes_do_every_unit_once(tmp_path: Path) -> None:
     (tmp_path / "processes").mkdir()
     done = run_in_processes(share_the_queue, 2, tmp_path / "processes", str(tmp_path), timeout=300)
-    names = ["_".join(u.words) for u in tiny_recipe().units]
+    names = ["_".join(u.key) for u in tiny_recipe().units]
     assert sorted(done[0] + done[1]) == sorted(names)
     assert min(len(part) for part in done) > 0  # both had work
     for name in TABLES:
@@ -88,20 +88,20 @@ def test_two_processes_do_every_unit_once(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob(".lock"))
 
 
-def test_what_another_process_is_at_is_left_to_it(tmp_path: Path) -> None:
+def test_units_that_another_process_is_running_are_skipped(tmp_path: Path) -> None:
     recipe, worker = tiny_recipe(), Worker()
     place = tmp_path / "work" / ".queue" / "mae_literal_0"
     place.mkdir(parents=True)
     with try_lock(place):
-        said, failed = work(tmp_path, recipe, worker)
+        messages, failed = work(tmp_path, recipe, worker)
     assert failed == []
-    assert "mae/literal/0 is another process' work: 2 of 6" in " ".join(said)
+    assert "mae/literal/0 is running in another process: 2 of 6" in " ".join(messages)
     assert len(worker.done) == 5
     assert "mae_literal_0" not in worker.done
-    assert sum("mae/literal/0" in text for text in said) == 2  # it was looked at again in the end
+    assert sum("mae/literal/0" in text for text in messages) == 2  # it is checked again at the end
     again = Worker()
-    said, _ = work(tmp_path, recipe, again)
-    assert said[0] == "5 of 6 units are done already"
+    messages, _ = work(tmp_path, recipe, again)
+    assert messages[0] == "5 of 6 units are already done"
     assert again.done == ["mae_literal_0"]
     assert done_units(tmp_path / "out", recipe) == {u.name for u in recipe.units}
 
@@ -126,15 +126,15 @@ def test_the_unit_of_a_process_that_was_killed_is_taken_over(tmp_path: Path) -> 
 
 def test_a_unit_that_fails_is_named_and_can_be_tried_again(tmp_path: Path) -> None:
     recipe = tiny_recipe()
-    said, failed = work(tmp_path, recipe, Worker(fails="mae_alone_1"))
+    messages, failed = work(tmp_path, recipe, Worker(fails="mae_alone_1"))
     assert failed == ["mae/alone/1"]
-    assert any(text.startswith("mae/alone/1 failed: it cannot be; 3 of 6") for text in said)
+    assert any(text.startswith("mae/alone/1 failed: it is broken; 3 of 6") for text in messages)
     again = Worker()
     assert work(tmp_path, recipe, again)[1] == []
     assert again.done == ["mae_alone_1"]
 
 
-def test_a_unit_that_was_changed_is_done_anew_and_no_other(tmp_path: Path) -> None:
+def test_only_a_unit_that_was_changed_is_run_again(tmp_path: Path) -> None:
     recipe = tiny_recipe()
     work(tmp_path, recipe, Worker())
     first = recipe.units[0]
@@ -146,7 +146,7 @@ def test_a_unit_that_was_changed_is_done_anew_and_no_other(tmp_path: Path) -> No
     work(tmp_path, changed, worker)
     assert worker.done == ["mae_alone_0"]
     table = pd.read_csv(tmp_path / "out" / "accuracy.csv")
-    # Its old rows are gone, also those that it does not have any more.
+    # All its old rows are gone, including those without a new version.
     assert set(table["recipe"]) == {changed.hash_of(u) for u in changed.units}
     assert len(table) == 5 * 3 + 1
     assert done_units(tmp_path / "out", tiny_recipe(optim__lr=0.5)) == set()
@@ -154,16 +154,16 @@ def test_a_unit_that_was_changed_is_done_anew_and_no_other(tmp_path: Path) -> No
     assert done_units(tmp_path / "nowhere", recipe) == set()
 
 
-def test_rows_stand_in_the_order_of_the_recipe_whichever_unit_ends_first(tmp_path: Path) -> None:
-    order = [unit.words for unit in tiny_recipe().units]
-    rows = {words: pd.DataFrame([(*words[:2], int(words[2]), i) for i in (0, 1)]) for words in order}
+def test_rows_are_in_the_order_of_the_recipe_whichever_unit_finishes_first(tmp_path: Path) -> None:
+    order = [unit.key for unit in tiny_recipe().units]
+    rows = {key: pd.DataFrame([(*key[:2], int(key[2]), i) for i in (0, 1)]) for key in order}
     found = []
-    for name, ended in (("a.csv", order), ("b.csv", order[::-1]), ("c.csv", order[2:] + order[:2])):
-        for words in ended:
-            add_rows(tmp_path / name, rows[words].set_axis([*UNIT_KEYS, "diverse"], axis=1), order)
+    for name, finished in (("a.csv", order), ("b.csv", order[::-1]), ("c.csv", order[2:] + order[:2])):
+        for key in finished:
+            add_rows(tmp_path / name, rows[key].set_axis([*UNIT_KEYS, "diverse"], axis=1), order)
         found.append((tmp_path / name).read_bytes())
     assert found[0] == found[1] == found[2]
-    # What the recipe does not have stays where it is, and a unit that is run again keeps its place.
+    # Rows of other units stay in place, and a unit that is run again keeps its position.
     add_rows(tmp_path / "a.csv", pd.DataFrame([("vicreg", "lie", 0, 0)], columns=[*UNIT_KEYS, "diverse"]), order)
     again = rows[order[0]].set_axis([*UNIT_KEYS, "diverse"], axis=1)
     add_rows(tmp_path / "a.csv", again, order)
@@ -189,4 +189,4 @@ def test_units_start_from_the_first_run(tmp_path: Path, monkeypatch: pytest.Monk
     assert trained == [("first", 5)]  # once, before the units
     assert set(starts) == {str(tmp_path / "work" / "first")}
     assert work(tmp_path, recipe, Starts())[1] == []
-    assert len(trained) == 1  # nothing is left to do, so the first run is not asked for
+    assert len(trained) == 1  # nothing is left to do, so the first run is not needed

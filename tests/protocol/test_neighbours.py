@@ -1,4 +1,4 @@
-"""Neighbours of Option 2 against the exponential of a matrix."""
+"""Compares the neighbours of Option 2 with the matrix exponential."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_neighbours_are_moved_by_stored_coordinates() -> None:
     used = set()
     for moved in found:
         distances = (every - moved[:, None]).norm(dim=2)
-        assert float(distances.min(dim=1).values.max()) < 1e-4  # each is the work of one stored t
+        assert float(distances.min(dim=1).values.max()) < 1e-4  # each is the result of one stored t
         used |= set(distances.argmin(dim=1).tolist())
         assert torch.equal(moved[:, :2], z[:, :2])
     assert used == set(range(5))
@@ -42,10 +42,10 @@ def test_gradients_reach_z_and_not_the_operator() -> None:
     assert z.grad is not None
     assert bool((z.grad != 0).any())
     assert all(p.grad is None for p in operator.parameters())
-    assert all(p.requires_grad for p in operator.parameters())  # the given operator is left as it was
+    assert all(p.requires_grad for p in operator.parameters())  # the given operator is not changed
 
 
 @pytest.mark.parametrize(("shape", "count"), [((5, 3), 1), ((5,), 1), ((0, 2), 1), ((5, 2), 0)])
 def test_wrong_coordinates(shape: tuple[int, ...], count: int) -> None:
-    with pytest.raises(UserError, match=r"coordinates \(N, 2\)"):
+    with pytest.raises(UserError, match=r"they must be above 0 and \(N, 2\)"):
         NeighbourSampler(LieOperator(4, 2), torch.zeros(shape), count)

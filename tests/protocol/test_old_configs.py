@@ -1,4 +1,4 @@
-"""What older versions wrote of an evaluation's settings is understood, and can be written again for their hashes."""
+"""Evaluation settings of older versions can be read, and can be written again to compute their hashes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_old_and_new_forms_are_inverse(config: EvaluateConfig) -> None:
     assert "null" not in text
 
 
-def test_the_old_form_is_what_was_written() -> None:
+def test_the_old_form_is_that_of_older_versions() -> None:
     config = EvaluateConfig(limit=None)
     old = legacy_evaluation(to_plain(config))
     assert old["limit"] == 0
@@ -58,7 +58,7 @@ def test_the_old_form_is_what_was_written() -> None:
     assert list(old) == list(to_plain(config))
 
 
-@pytest.mark.skipif(not CARDS, reason="the results are not here")
+@pytest.mark.skipif(not CARDS, reason="there are no results")
 def test_old_cards_are_read() -> None:
     for path in CARDS[:5]:
         written = json.loads(path.read_text())["config"]
@@ -66,13 +66,13 @@ def test_old_cards_are_read() -> None:
         assert written in (legacy_evaluation(to_plain(config)), to_plain(config))
 
 
-def test_hostile_forms_do_no_harm() -> None:
-    strange = {"probe": {"optimisers": [["adam"], {}, 3]}, "finetune": "adam", "limit": "0", "optimisers": "adam"}
-    assert modern_evaluation(strange) == strange
+def test_malformed_settings_are_kept() -> None:
+    malformed = {"probe": {"optimisers": [["adam"], {}, 3]}, "finetune": "adam", "limit": "0", "optimisers": "adam"}
+    assert modern_evaluation(malformed) == malformed
     assert modern_evaluation({}) == {}
 
 
-def test_rows_of_older_transfers_are_known() -> None:
+def test_rows_of_older_transfers_are_recognised() -> None:
     config = PhotoTransfer(FinetuneConfig(steps=3, start="zero"))
     new, old = settings_hashes(config, ("today", "run"), ["data", "photos"])
     plain = to_plain(config)

@@ -1,4 +1,4 @@
-"""The grid of linear classifiers against torch's own layers and optimisers, trained one by one."""
+"""Compares the grid of linear classifiers with torch's layers and optimisers, trained one by one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch.nn import functional
 from lie_ssl.errors import UserError
 from lie_ssl.lie import LieOperator
 from lie_ssl.protocol.neighbours import NeighbourSampler
-from lie_ssl.protocol.probe import Probe, ProbeConfig, choose
+from lie_ssl.protocol.probe import Probe, ProbeConfig, best_trial
 
 Group = tuple[Tensor, Tensor]
 
@@ -25,7 +25,7 @@ def toy(count: int, seed: int, dim: int = 6, classes: int = 3, noise: float = 1.
 
 
 class Record:
-    """Stands in for the sampler of neighbours: keeps every batch and adds nothing."""
+    """Replaces the sampler of neighbours: records every batch and adds no neighbours."""
 
     def __init__(self) -> None:
         self.batches: list[Tensor] = []
@@ -36,7 +36,7 @@ class Record:
 
 
 def rows_of(batch: Tensor, features: Tensor) -> Tensor:
-    """Which rows of the features a batch has; -1 for none."""
+    """The row of the features for each row of a batch; -1 for none."""
     same = (batch[:, None] == features[None]).all(dim=2)
     return torch.where(same.any(dim=1), same.int().argmax(dim=1), -1)
 
@@ -63,11 +63,11 @@ def reference(probe: Probe, name: str, rate: float, batches: list[Group]) -> tup
 
 @pytest.mark.parametrize("optimisers", [("adamw", "sgd"), ("sgd", "adamw"), ("sgd",), ("adamw",)])
 def test_every_trial_is_what_torch_trains(optimisers: tuple[str, ...]) -> None:
-    varying, typical = toy(90, 0), toy(40, 1)
+    diverse, typical = toy(90, 0), toy(40, 1)
     config = ProbeConfig(steps=60, batch=20, rates=(1e-1, 1e-3), optimisers=optimisers)  # type: ignore[arg-type]
     record = Record()
-    probe = Probe(config, 6, 3).fit(varying, typical, seed=5, neighbours=record)
-    features, labels = (torch.cat(parts) for parts in zip(varying, typical, strict=True))
+    probe = Probe(config, 6, 3).fit(diverse, typical, seed=5, neighbours=record)
+    features, labels = (torch.cat(parts) for parts in zip(diverse, typical, strict=True))
     batches = [(z, labels[rows_of(z, features)]) for z in record.batches]
     assert len(batches) == 60
     assert [t[0] for t in config.trials] == [o for o in optimisers for _ in range(2)]
@@ -78,43 +78,43 @@ def test_every_trial_is_what_torch_trains(optimisers: tuple[str, ...]) -> None:
 
 
 def test_batches_have_as_many_varying_as_typical_frames() -> None:
-    varying, typical = toy(200, 0), toy(9, 1)
+    diverse, typical = toy(200, 0), toy(9, 1)
     record = Record()
-    Probe(ProbeConfig(steps=50, batch=16), 6, 3).fit(varying, typical, seed=0, neighbours=record)
+    Probe(ProbeConfig(steps=50, batch=16), 6, 3).fit(diverse, typical, seed=0, neighbours=record)
     for batch in record.batches:
-        assert int((rows_of(batch, varying[0]) >= 0).sum()) == 8
+        assert int((rows_of(batch, diverse[0]) >= 0).sum()) == 8
         assert int((rows_of(batch, typical[0]) >= 0).sum()) == 8
     seen = {int(r) for b in record.batches for r in rows_of(b, typical[0])} - {-1}
     assert seen == set(range(9))
 
 
-def test_one_kind_alone_fills_the_batch() -> None:
+def test_a_single_group_fills_the_batch() -> None:
     record = Record()
-    varying, none = toy(30, 0), toy(0, 1)
-    Probe(ProbeConfig(steps=3, batch=16), 6, 3).fit(varying, none, seed=0, neighbours=record)
+    diverse, none = toy(30, 0), toy(0, 1)
+    Probe(ProbeConfig(steps=3, batch=16), 6, 3).fit(diverse, none, seed=0, neighbours=record)
     assert [len(b) for b in record.batches] == [16] * 3
-    with pytest.raises(UserError, match="no frame to train"):
+    with pytest.raises(UserError, match="no frames to train"):
         Probe(ProbeConfig(), 6, 3).fit(none, none, seed=0)
 
 
-def test_statistics_count_both_kinds_alike() -> None:
-    varying, typical = toy(300, 0), toy(20, 1)
-    probe = Probe(ProbeConfig(steps=1, batch=4), 6, 3).fit(varying, typical, seed=0)
-    repeated = torch.cat([varying[0], typical[0].repeat(15, 1)]).double()  # 300 of each
+def test_both_groups_have_the_same_weight_in_the_statistics() -> None:
+    diverse, typical = toy(300, 0), toy(20, 1)
+    probe = Probe(ProbeConfig(steps=1, batch=4), 6, 3).fit(diverse, typical, seed=0)
+    repeated = torch.cat([diverse[0], typical[0].repeat(15, 1)]).double()  # 300 of each
     torch.testing.assert_close(probe.mean.double(), repeated.mean(dim=0), rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(probe.std.double(), repeated.std(dim=0, unbiased=False), rtol=1e-5, atol=1e-5)
-    plain = Probe(ProbeConfig(steps=1, batch=4, normalise=False), 6, 3).fit(varying, typical, seed=0)
+    plain = Probe(ProbeConfig(steps=1, batch=4, normalise=False), 6, 3).fit(diverse, typical, seed=0)
     assert not plain.mean.any()
     assert bool((plain.std == 1).all())
 
 
 def test_a_separable_problem_is_solved() -> None:
-    varying, typical, test = toy(200, 0, noise=0.1), toy(60, 1, noise=0.1), toy(100, 2, noise=0.1)
-    probe = Probe(ProbeConfig(steps=200, batch=32), 6, 3).fit(varying, typical, seed=0)
+    diverse, typical, test = toy(200, 0, noise=0.1), toy(60, 1, noise=0.1), toy(100, 2, noise=0.1)
+    probe = Probe(ProbeConfig(steps=200, batch=32), 6, 3).fit(diverse, typical, seed=0)
     scores = probe.accuracy(*test)
     assert scores.shape == (14,)
-    assert float(scores[choose(scores)]) == 1
-    assert torch.equal(probe.predict(test[0], choose(scores)), test[1])
+    assert float(scores[best_trial(scores)]) == 1
+    assert torch.equal(probe.predict(test[0], best_trial(scores)), test[1])
 
 
 def test_the_same_seed_gives_the_same_bits_with_any_number_of_threads() -> None:
@@ -130,9 +130,9 @@ def test_the_same_seed_gives_the_same_bits_with_any_number_of_threads() -> None:
 
 
 def test_option_2_averages_the_loss_over_neighbours() -> None:
-    """One step of plain SGD from zero: the change of the weights is the gradient of the mean of three losses."""
+    """After one step of SGD from zero, the weights are -rate times the gradient of the mean of three losses."""
     torch.manual_seed(0)
-    varying, typical = toy(40, 0), toy(40, 1)
+    diverse, typical = toy(40, 0), toy(40, 1)
     sampler = NeighbourSampler(LieOperator(6, 2), torch.randn(20, 2), count=2)
     seen: list[list[Tensor]] = []
 
@@ -141,8 +141,8 @@ def test_option_2_averages_the_loss_over_neighbours() -> None:
         return seen[-1][1:]
 
     probe = Probe(ProbeConfig(steps=1, batch=10, rates=(0.5,), optimisers=("sgd",)), 6, 3)
-    probe.fit(varying, typical, seed=0, neighbours=neighbours)
-    features, labels = (torch.cat(parts) for parts in zip(varying, typical, strict=True))
+    probe.fit(diverse, typical, seed=0, neighbours=neighbours)
+    features, labels = (torch.cat(parts) for parts in zip(diverse, typical, strict=True))
     own = labels[rows_of(seen[0][0], features)]
     layer = nn.Linear(6, 3).double()
     nn.init.zeros_(layer.weight)
@@ -153,7 +153,7 @@ def test_option_2_averages_the_loss_over_neighbours() -> None:
     (sum(losses[1:], losses[0]) / 3).backward()
     assert layer.weight.grad is not None
     torch.testing.assert_close(probe.weight[0].double(), -0.5 * layer.weight.grad, rtol=1e-4, atol=1e-6)
-    # Predictions are made on the embedding itself.
+    # Predictions use the embedding itself.
     test = toy(30, 2)[0]
     wanted = ((test - probe.mean) / probe.std) @ probe.weight[0].T + probe.bias[0]
     assert torch.equal(probe.predict(test, 0), wanted.argmax(dim=1))
@@ -161,29 +161,29 @@ def test_option_2_averages_the_loss_over_neighbours() -> None:
 
 
 def test_features_that_are_not_finite() -> None:
-    varying, typical = toy(20, 0), toy(20, 1)
+    diverse, typical = toy(20, 0), toy(20, 1)
     typical[0][3, 2] = math.nan
     typical[0][5, 1] = math.inf
     with pytest.raises(UserError, match="2 of 20 embeddings are not finite"):
-        Probe(ProbeConfig(steps=2, batch=4), 6, 3).fit(varying, typical, seed=0)
-    probe = Probe(ProbeConfig(steps=2, batch=4), 6, 3).fit(varying, varying, seed=0)
-    with pytest.raises(UserError, match="the encoder is broken"):
+        Probe(ProbeConfig(steps=2, batch=4), 6, 3).fit(diverse, typical, seed=0)
+    probe = Probe(ProbeConfig(steps=2, batch=4), 6, 3).fit(diverse, diverse, seed=0)
+    with pytest.raises(UserError, match="the encoder's weights are damaged or its run diverged"):
         probe.accuracy(*typical)
 
 
 def test_the_first_of_equal_trials_is_chosen() -> None:
-    assert choose(torch.tensor([0.2, 0.7, 0.7, 0.1])) == 1
+    assert best_trial(torch.tensor([0.2, 0.7, 0.7, 0.1])) == 1
 
 
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"steps": 0}, "steps are 1 or more"),
-        ({"batch": 7}, "batches even"),
+        ({"steps": 0}, "steps must be 1 or more"),
+        ({"batch": 7}, "batch must be even"),
         ({"rates": ()}, "learning rates above 0"),
         ({"rates": (0.1, -1.0)}, "learning rates above 0"),
-        ({"optimisers": ()}, "and optimisers"),
-        ({"optimisers": ("sgd", "adamw", "sgd")}, "each is named once"),
+        ({"optimisers": ()}, "at least one optimiser"),
+        ({"optimisers": ("sgd", "adamw", "sgd")}, "each optimiser may be given only once"),
     ],
 )
 def test_wrong_settings(settings: dict[str, object], words: str) -> None:

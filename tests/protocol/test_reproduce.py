@@ -1,4 +1,4 @@
-"""`lie-ssl reproduce`: a card again to the last digit, and a recipe unit by unit."""
+"""`lie-ssl reproduce`: repeats a card to the last digit, and runs a recipe unit by unit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.protocol import unit as units_module
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.finetune import FinetuneConfig
-from lie_ssl.protocol.grid import Recipe, Unit, chosen_units, done_units
+from lie_ssl.protocol.grid import Recipe, Unit, done_units, select_units
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.reproduce import compare
 from lie_ssl.protocol.results import evaluate_run
@@ -58,7 +58,9 @@ def test_tables_are_compared_row_by_row() -> None:
     assert "(method 1" in str(missing)
 
 
-def test_a_card_again(tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_evaluation_is_repeated_from_its_card(
+    tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     evaluation, out = tmp_path / "run" / "evaluation", tmp_path / "again"
     run = pretrain(tiny_run(tiny, "mae", "lie", seed=3), tmp_path / "run")
     before = evaluate_run(run, EVALUATION, evaluation).accuracy
@@ -66,38 +68,38 @@ def test_a_card_again(tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixt
     shutil.copytree(tiny.folder, moved)  # the same bytes elsewhere
     command = ["reproduce", str(evaluation / "card.json"), "--data", str(moved), "--out", str(out)]
     main(command)
-    said = capsys.readouterr().out
-    assert f"{len(before)} of {len(before)} rows agree; the largest difference is 0 points" in said
-    assert " here and was " not in said
+    output = capsys.readouterr().out
+    assert f"{len(before)} of {len(before)} rows agree; the largest difference is 0 points" in output
+    assert " here and was " not in output
     assert (out / "evaluation" / "accuracy.csv").read_bytes() == (evaluation / "accuracy.csv").read_bytes()
 
-    # A card among those that a recipe keeps, with the rows in its tables.
-    kept = tmp_path / "results" / "cards" / "mae_lie_3.json"
-    kept.parent.mkdir(parents=True)
-    shutil.copy(evaluation / "card.json", kept)
-    assert "belongs to no table" in refusal(capsys, "reproduce", str(kept))
+    # The card of a recipe's unit, with the rows in the tables of the recipe.
+    stored = tmp_path / "results" / "cards" / "mae_lie_3.json"
+    stored.parent.mkdir(parents=True)
+    shutil.copy(evaluation / "card.json", stored)
+    assert "accuracy.csv with the results of" in refusal(capsys, "reproduce", str(stored))
     rows = pd.read_csv(evaluation / "accuracy.csv").assign(recipe="tiny-0")
     rows.assign(seed=4).to_csv(tmp_path / "results" / "accuracy.csv", index=False)
-    assert "has no rows of mae, lie, seed 3" in refusal(capsys, "reproduce", str(kept))
+    assert "has no rows of mae, lie, seed 3" in refusal(capsys, "reproduce", str(stored))
     pd.concat([rows.assign(seed=4, top1=0.0), rows]).to_csv(tmp_path / "results" / "accuracy.csv", index=False)
-    main(["reproduce", str(kept), *command[2:]])  # what is trained already is only read again
+    main(["reproduce", str(stored), *command[2:]])  # the finished run is not trained again
     assert f"{len(before)} of {len(before)} rows agree; the largest difference is 0 points" in capsys.readouterr().out
 
-    # A number that is off, and another version of torch, are both seen.
+    # A wrong number and another version of torch are both reported.
     rows = pd.read_csv(evaluation / "accuracy.csv")
     rows.loc[2, "top1"] = rows["top1"][2] + 3
     rows.to_csv(evaluation / "accuracy.csv", index=False)
     card = json.loads((evaluation / "card.json").read_text())
     card["versions"]["torch"] = "1.0"
     (evaluation / "card.json").write_text(json.dumps(card))
-    command[1] = str(run)  # the folder of a run will do
+    command[1] = str(run)  # the folder of a run works too
     with pytest.raises(SystemExit) as stop:
         main(command)
     assert stop.value.code == 1
-    said = capsys.readouterr().out
-    assert f"{len(before) - 1} of {len(before)} rows agree; the largest difference is 3 points" in said
-    assert "torch is " in said
-    assert " here and was 1.0" in said
+    output = capsys.readouterr().out
+    assert f"{len(before) - 1} of {len(before)} rows agree; the largest difference is 3 points" in output
+    assert "torch is " in output
+    assert " here and was 1.0" in output
     main([*command, "--tolerance", "3.001"])
     assert f"{len(before)} of {len(before)} rows agree" in capsys.readouterr().out
 
@@ -112,11 +114,11 @@ def test_a_card_again(tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixt
     assert "an encoder without a run" in refusal(capsys, "reproduce", str(evaluation))
 
 
-def test_what_is_no_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_arguments_that_are_not_a_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no card and no recipe 'smal'; did you mean 'small'?" in refusal(capsys, "reproduce", "smal")
-    assert "is no evaluation" in refusal(capsys, "reproduce", str(tmp_path))
+    assert "is not an evaluation" in refusal(capsys, "reproduce", str(tmp_path))
     (tmp_path / "table.csv").write_text("")
-    assert "is no card.json" in refusal(capsys, "reproduce", str(tmp_path / "table.csv"))
+    assert "is not the card.json of an evaluation" in refusal(capsys, "reproduce", str(tmp_path / "table.csv"))
 
 
 def test_flags_that_would_be_ignored(capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,7 +147,7 @@ def test_the_small_recipe() -> None:
 
 
 def test_the_long_recipe() -> None:
-    """The small one's MAE in every setting but the steps, and Option 2 beside Option 1 where a group moves a part."""
+    """It has the MAE runs of the small recipe with more steps, and also Option 2 for lie and lie_off."""
     short = {u.name: u for u in small_recipe().units}
     names = [name for name in short if name.startswith("mae/") and "literal" not in name]
     assert [u.name for u in long_recipe().units] == names
@@ -153,33 +155,33 @@ def test_the_long_recipe() -> None:
         twin = short[unit.name]
         assert unit.pretraining.optim.steps == 4 * twin.pretraining.optim.steps
         assert replace(unit.pretraining, optim=twin.pretraining.optim) == twin.pretraining
-        both = unit.words[1] in ("lie", "lie_off")
+        both = unit.key[1] in ("lie", "lie_off")
         assert unit.evaluation == (replace(twin.evaluation, options=(1, 2)) if both else twin.evaluation)
 
 
-def test_only() -> None:
+def test_units_can_be_selected() -> None:
     recipe = small_recipe()
-    assert {u.words[:2] for u in chosen_units(recipe, ["mae/lie", "simclr/alone"])} == {
+    assert {u.key[:2] for u in select_units(recipe, ["mae/lie", "simclr/alone"])} == {
         ("mae", "lie"),
         ("simclr", "alone"),
     }
-    assert [u.name for u in chosen_units(recipe, ["0/lie_off/vicreg"])] == ["vicreg/lie_off/0"]
-    assert len(chosen_units(recipe, ["1", "2"])) == 30
+    assert [u.name for u in select_units(recipe, ["0/lie_off/vicreg"])] == ["vicreg/lie_off/0"]
+    assert len(select_units(recipe, ["1", "2"])) == 30
     with pytest.raises(UserError, match="no 'leie'; did you mean 'lie'"):
-        chosen_units(recipe, ["mae/leie"])
-    with pytest.raises(UserError, match="no unit that is mae/vicreg"):
-        chosen_units(recipe, ["mae/vicreg"])
+        select_units(recipe, ["mae/leie"])
+    with pytest.raises(UserError, match="no unit mae/vicreg"):
+        select_units(recipe, ["mae/vicreg"])
 
 
 def tiny_recipe(**changes: Any) -> Recipe:
-    """Three units of which the literal one takes Option 2; SimCLR cannot run, for its weights are not there."""
+    """Three units; the literal one uses Option 2, and SimCLR fails, as the run it starts from does not exist."""
     arms = [("mae", "alone"), ("mae", "literal"), ("simclr", "alone")]
     units = [Unit(tiny_run(Path(), m, a, **changes), with_option(EVALUATION, m, a)) for m, a in arms]
     broken = replace(units[2].pretraining, start="nowhere")
     return Recipe("tiny", tiny_config(), (*units[:2], replace(units[2], pretraining=broken)))
 
 
-def test_a_recipe_is_killed_and_gone_on_with(
+def test_a_recipe_resumes_where_it_was_killed(
     tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -205,11 +207,11 @@ def test_a_recipe_is_killed_and_gone_on_with(
     with pytest.raises(SystemExit) as stop:
         main(command)
     assert stop.value.code == 2
-    said = capsys.readouterr()
-    assert "1 of 3 units are done already" in said.out
-    assert "mae/literal/0 is done: 1 of 2, about" in said.out
-    assert "simclr/alone/0 failed: there is no checkpoint nowhere" in said.out
-    assert "1 of 3 units failed: simclr/alone/0" in said.err
+    captured = capsys.readouterr()
+    assert "1 of 3 units are already done" in captured.out
+    assert "mae/literal/0 is done: 1 of 2, about" in captured.out
+    assert "simclr/alone/0 failed: there is no checkpoint nowhere" in captured.out
+    assert "1 of 3 units failed: simclr/alone/0" in captured.err
     assert (tmp_path / "runs" / "tiny" / "mae_literal_0" / "card.json").exists()
     table = pd.read_csv(out / "accuracy.csv")
     assert set(table["recipe"]) == {tiny_recipe().hash_of(u) for u in tiny_recipe().units[:2]}
@@ -223,7 +225,7 @@ def test_a_recipe_is_killed_and_gone_on_with(
 
     monkeypatch.setattr(units_module, "train_and_evaluate", None)  # any call would fail
     main([*command, "--only", "mae"])
-    assert "2 of 2 units are done already" in capsys.readouterr().out
+    assert "2 of 2 units are already done" in capsys.readouterr().out
     assert "has no 'simclrr'; did you mean 'simclr'?" in refusal(capsys, "reproduce", *command[1:], "--only", "simclrr")
 
 
@@ -236,5 +238,5 @@ def test_another_recipe_replaces_the_rows(tiny: FrameSet, tmp_path: Path, monkey
         table = pd.read_csv(out / "accuracy.csv")
         assert set(table["recipe"]) == {(r := tiny_recipe(optim__lr=lr)).hash_of(r.units[0])}
     (out / "accuracy.csv").write_text("method,arm\nmae,base\n")
-    with pytest.raises(UserError, match="is not of a recipe"):
+    with pytest.raises(UserError, match="is not a table of a recipe"):
         done_units(out, tiny_recipe())

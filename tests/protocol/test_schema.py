@@ -1,4 +1,4 @@
-"""Long tables: their columns stand in one place, old words are understood, and strange cells are refused."""
+"""Long tables: the declarations of columns, names of older versions, and invalid cells."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from lie_ssl.protocol.schema import (
     POSES,
     SETTING,
     TABLES,
+    TEXT_COLUMNS,
     TRANSFER,
     TRIALS,
-    WORDS,
     in_order,
     read_table,
 )
@@ -27,25 +27,25 @@ from lie_ssl.storage.tables import write_table
 from tests.report import long_tables
 
 
-def test_columns_have_one_meaning() -> None:
+def test_a_column_has_the_same_type_in_all_tables() -> None:
     kinds: dict[str, type] = {}
     for table in TABLES:
         assert len(set(table.names)) == len(table.names)
         assert table.keys
         for column in table.columns:
             assert kinds.setdefault(column.name, column.kind) is column.kind
-    assert {"method", "arm", "class", "optimiser", "recipe", "settings", "status"} <= WORDS
-    assert "top1" not in WORDS
+    assert {"method", "arm", "class", "optimiser", "recipe", "settings", "status"} <= TEXT_COLUMNS
+    assert "top1" not in TEXT_COLUMNS
 
 
-def test_what_readers_see() -> None:
+def test_titles_and_order_in_reports() -> None:
     assert POSES.title_of("2d") == "2D poses"
     assert POSES.title_of("4d") == "4d"
     assert SETTING.in_order(["unknown_diverse", "mine", "known_new", "known_new"]) == [
         "known_new", "unknown_diverse", "mine",
     ]  # fmt: skip
-    assert "known_typical" not in GAP.words
-    assert list(GAP.words)[-1] == "self_occlusion"
+    assert "known_typical" not in GAP.categories
+    assert list(GAP.categories)[-1] == "self_occlusion"
     assert in_order({"b", "a"}, ()) == ["a", "b"]
 
 
@@ -59,7 +59,7 @@ def test_rows_become_a_table() -> None:
         EQUIVARIANCE.frame([{"mrr": 1.0, **keys}])
 
 
-def test_old_tables_name_adamw_as_they_did(tmp_path: Path) -> None:
+def test_adam_in_old_tables_is_read_as_adamw(tmp_path: Path) -> None:
     row = dict.fromkeys(TRIALS.names, 1) | {"method": "007", "arm": "NA", "phase": "linear"}
     write_table(tmp_path / "t.csv", TRIALS.frame([row | {"optimiser": o} for o in ("adam", "sgd", "adamw")]))
     found = read_table(tmp_path / "t.csv")
@@ -72,13 +72,13 @@ def test_old_tables_name_adamw_as_they_did(tmp_path: Path) -> None:
     ("column", "cell", "words"),
     [
         ("method", None, "empty cell in the column method"),
-        ("phase", "a b", "'a b' in the column phase, which is no name"),
-        ("method", "a\x1b[2J", "in the column method, which is no name"),
-        ("seed", float("inf"), "no number in the column seed of some row"),
-        ("top1", "many", "line 3: 'many' in the column top1 is no number"),
+        ("phase", "a b", "'a b' in the column phase, which is not a name"),
+        ("method", "a\x1b[2J", "in the column method, which is not a name"),
+        ("seed", float("inf"), "rows without a number in the column seed"),
+        ("top1", "many", "line 3: 'many' in the column top1 is not a number"),
     ],
 )
-def test_strange_cells_are_refused(column: str, cell: Any, words: str) -> None:
+def test_invalid_cells_are_rejected(column: str, cell: Any, words: str) -> None:
     table = long_tables.accuracy().astype({column: object})
     table.loc[1, column] = cell
     with pytest.raises(UserError, match=words.replace("[", r"\[")):

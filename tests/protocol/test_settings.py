@@ -1,4 +1,4 @@
-"""Who is tested on what, from the index alone."""
+"""The training, validation and test sets, from the index alone."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def of_split(index: pd.DataFrame, split: str) -> Pairs:
 
 
 def training_rows(index: pd.DataFrame, settings: Settings) -> Iterator[np.ndarray]:
-    """Everything that any phase learns from: batches of pairs, supervised sets and the k-NN bank, which is one."""
+    """The training data of all phases: batches of pairs, and the supervised sets, which k-NN uses too."""
     sampler = PairSampler(index, batch_size=16, seed=3, passes=2)
     for epoch in range(5):
         sampler.set_epoch(epoch)
@@ -73,7 +73,7 @@ def test_unknown_and_validation_instances_are_never_trained_on(index: pd.DataFra
 
 
 def test_proportions_are_nested(index: pd.DataFrame, settings: Settings) -> None:
-    sets = [instances(index, settings.training(p).varying) for p in PROPORTIONS]
+    sets = [instances(index, settings.training(p).diverse) for p in PROPORTIONS]
     assert [len(s) for s in sets] == [3 * 2, 3 * 8, 3 * 15]  # 30 training instances: 1.5, 7.5 and 15, rounded half up
     assert sets[0] < sets[1] < sets[2]
 
@@ -81,33 +81,33 @@ def test_proportions_are_nested(index: pd.DataFrame, settings: Settings) -> None
 @pytest.mark.parametrize("proportion", PROPORTIONS)
 def test_a_training_set_has_every_instance_once(index: pd.DataFrame, settings: Settings, proportion: float) -> None:
     rows = settings.training(proportion)
-    varying, typical = instances(index, rows.varying), instances(index, rows.typical)
-    assert varying | typical == of_split(index, "train")
-    assert not varying & typical
+    diverse, typical = instances(index, rows.diverse), instances(index, rows.typical)
+    assert diverse | typical == of_split(index, "train")
+    assert not diverse & typical
     assert len(rows.typical) == len(typical)  # one frame each
     assert (index.loc[rows.typical, "angle"] == 0).all()
     distinct = index[index["duplicate_of"].isna()].groupby(["class", "instance"]).size()
-    assert len(rows.varying) == int(distinct.loc[list(varying)].sum())
+    assert len(rows.diverse) == int(distinct.loc[list(diverse)].sum())
 
 
 def test_known_new_is_new_in_both_phases_and_at_every_proportion(index: pd.DataFrame, settings: Settings) -> None:
     sampler = PairSampler(index, batch_size=30, seed=1, passes=4)
-    turning: Pairs = set()
+    diverse: Pairs = set()
     for epoch in range(10):
         sampler.set_epoch(epoch)
         for batch in sampler:
-            turning |= instances(index, batch.first[batch.paired])
-    assert len(turning) == 45
+            diverse |= instances(index, batch.first[batch.paired])
+    assert len(diverse) == 45
     for poses in ("2d", "3d"):
         rows = settings.test("known_new", poses)
         assert len(rows)
-        assert instances(index, rows) == of_split(index, "train") - turning
+        assert instances(index, rows) == of_split(index, "train") - diverse
         for proportion in PROPORTIONS:
             np.testing.assert_array_equal(settings.test("known_new", poses, proportion), rows)
             assert not set(rows) & set(settings.training(proportion).all)
 
 
-def test_the_other_reading_of_new_follows_the_proportion(index: pd.DataFrame, settings: Settings) -> None:
+def test_known_new_supervised_depends_on_the_proportion(index: pd.DataFrame, settings: Settings) -> None:
     sets = [set(settings.test("known_new_supervised", "2d", p)) for p in PROPORTIONS]
     assert sets[0] > sets[1] > sets[2]
     assert sets[2] == set(settings.test("known_new", "2d"))
@@ -115,18 +115,18 @@ def test_the_other_reading_of_new_follows_the_proportion(index: pd.DataFrame, se
         assert not rows & set(settings.training(proportion).all)
 
 
-def test_what_a_phase_has_seen_moves_the_border_of_new(index: pd.DataFrame) -> None:
+def test_instances_that_a_phase_has_seen_are_not_in_known_new(index: pd.DataFrame) -> None:
     wide = Settings(index, seen=0.8)
-    assert not instances(index, wide.test("known_new", "2d")) & instances(index, wide.training(0.8).varying)
+    assert not instances(index, wide.test("known_new", "2d")) & instances(index, wide.training(0.8).diverse)
     assert len(Settings(index, seen=1.0).test("known_new", "2d")) == 0
 
 
-def test_repeated_frames_are_nowhere(index: pd.DataFrame, settings: Settings) -> None:
-    repeated = set(index.index[index["duplicate_of"].notna()])
-    assert len(repeated) == 120 * 2  # 3d at 0 and at 180 degrees look like 2d at 0
+def test_duplicate_frames_are_in_no_set(index: pd.DataFrame, settings: Settings) -> None:
+    duplicates = set(index.index[index["duplicate_of"].notna()])
+    assert len(duplicates) == 120 * 2  # 3d at 0 and at 180 degrees look like 2d at 0
     parts = [settings.test(s, p) for s in SETTINGS for p in settings.poses]
     parts += [*settings.validation(), *(settings.training(p).all for p in PROPORTIONS)]
-    assert not repeated & {int(r) for part in parts for r in part}
+    assert not duplicates & {int(r) for part in parts for r in part}
 
 
 @pytest.mark.parametrize("limit", [None, 7])
@@ -150,12 +150,12 @@ def test_a_limit_draws_the_same_frames_each_time(index: pd.DataFrame) -> None:
     assert len(Settings(index, limit=len(whole)).test("unknown_diverse", "2d")) == len(whole)
 
 
-def test_rows_keep_their_numbers_in_a_part_of_the_index(index: pd.DataFrame) -> None:
+def test_rows_of_a_part_of_the_index_keep_their_numbers(index: pd.DataFrame) -> None:
     part = index[index["class"] == "jar"]
     assert set(Settings(part).training(0.5).all) <= set(part.index)
 
 
-def test_real_data_sets_agree(tiny: FrameSet) -> None:
+def test_settings_of_a_rendered_data_set(tiny: FrameSet) -> None:
     settings = Settings(tiny.index)
     assert settings.poses == ("2d", "3d")
     assert set(tiny.index.loc[settings.test("unknown_typical", "2d"), "split"]) == {"test"}
@@ -163,32 +163,32 @@ def test_real_data_sets_agree(tiny: FrameSet) -> None:
 
 @pytest.mark.parametrize("proportion", [0.0, -0.1, 1.5])
 def test_wrong_proportions(settings: Settings, proportion: float) -> None:
-    with pytest.raises(UserError, match="must lie above 0"):
+    with pytest.raises(UserError, match="must be above 0"):
         settings.training(proportion)
 
 
 def test_wrong_settings_and_sets(index: pd.DataFrame, settings: Settings, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no setting 'known'; there are known_typical"):
+    with pytest.raises(UserError, match="no setting 'known'; choose known_typical"):
         settings.test("known", "2d")
     with pytest.raises(UserError, match="no training instances"):
         Settings(index[index["split"] == "test"])
     bare = make_frames(tiny_config(validation=0.0, instances=3, step=180.0), tmp_path / "bare", workers=1)
-    with pytest.raises(UserError, match=r"no validation instances .* larger --validation"):
+    with pytest.raises(UserError, match=r"no validation instances, .* larger --validation"):
         Settings(bare.index).validation()
 
 
 def test_too_few_instances_for_the_proportions(index: pd.DataFrame) -> None:
     check_proportions(index, PROPORTIONS)
     few = index[(index["split"] != "train") | (index["diverse_rank"] < 2)]
-    with pytest.raises(UserError, match=r"too few training instances \(2 at the least\) to tell 5 % from 25 %"):
+    with pytest.raises(UserError, match=r"5 % and 25 % diverse select the same .* as few as 2 training instances"):
         check_proportions(few, PROPORTIONS)
     check_proportions(few, (0.5,))
-    with pytest.raises(UserError, match="to tell 50 % from 51 %"):  # not neighbours in the list
+    with pytest.raises(UserError, match="50 % and 51 % diverse select the same"):  # not adjacent in the list
         check_proportions(index, (0.5, 0.05, 0.51))
 
 
-def test_where_every_class_is_one_object(tmp_path: Path) -> None:
-    """A turntable of 12 things: half turn, of the others a third choose the rate and the rest are tested."""
+def test_every_class_may_be_a_single_object(tmp_path: Path) -> None:
+    """Of 12 objects on a turntable, half are diverse; of the others, a third are for validation, the rest for tests."""
     names = [f"obj{i:02d}" for i in range(12)]
     ranks = assign_objects(names)
     assert sorted(ranks.values()) == [0] * 6 + [1] * 6
@@ -199,18 +199,18 @@ def test_where_every_class_is_one_object(tmp_path: Path) -> None:
     index = read_index(tmp_path / "index.parquet")
     settings = Settings(index)
     training = settings.training(0.5)
-    turning = {c for c, _ in instances(index, training.varying)}
-    assert turning == {n for n in names if ranks[n] == 0}
+    diverse = {c for c, _ in instances(index, training.diverse)}
+    assert diverse == {n for n in names if ranks[n] == 0}
     assert {c for c, _ in instances(index, training.all)} == set(names)
     typical, other = settings.validation()
-    judges = {c for c, _ in instances(index, other)}
+    validation = {c for c, _ in instances(index, other)}
     tested = {c for c, _ in instances(index, settings.test("known_new", "2d"))}
-    assert (len(judges), len(tested)) == (2, 4)
-    assert not judges & tested
-    assert not (judges | tested) & turning
-    assert {c for c, _ in instances(index, typical)} == judges
+    assert (len(validation), len(tested)) == (2, 4)
+    assert not validation & tested
+    assert not (validation | tested) & diverse
+    assert {c for c, _ in instances(index, typical)} == validation == set(settings.validation_frames["class"])
     assert len(settings.test("known_typical", "2d")) == 12
     assert len(settings.test("unknown_diverse", "2d")) == 0
-    # The pairs of the self-supervised phase are those of the objects that turn.
+    # The pairs of the self-supervised phase are those of the diverse objects.
     sampler = PairSampler(index, batch_size=6, singles=False)
-    assert {index["class"][i.typical] for i in sampler.instances} == turning
+    assert {index["class"][i.typical] for i in sampler.instances} == diverse

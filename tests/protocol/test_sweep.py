@@ -1,4 +1,4 @@
-"""`lie-ssl sweep`: grids, the rule of choice, and real trials in processes of their own."""
+"""`lie-ssl sweep`: grids, the choice of a trial, and real trials in separate processes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lie_ssl.protocol.results import evaluate_run
 from lie_ssl.protocol.selection import choose_trial, lie_ratio, validation_accuracy
 from lie_ssl.protocol.settings import Settings
 from lie_ssl.protocol.sweep import Grid, epoch_steps, run_trials
-from lie_ssl.protocol.unit import Pace, duration
+from lie_ssl.protocol.unit import Eta, duration
 from lie_ssl.recipes.ablations import lie_of
 from lie_ssl.recipes.sweeps import SWEEPS, sweep_recipe
 from lie_ssl.training.config import PretrainConfig, load_config
@@ -55,7 +55,7 @@ def test_the_grids_have_the_trials_of_the_paper(name: str, count: int) -> None:
         assert trial.settings == {name: values[name] for name in trial.settings}
 
 
-def test_the_grids_hold_the_values_of_the_paper() -> None:
+def test_the_grids_have_the_values_of_the_paper() -> None:
     mae, simclr = sweep_recipe("paper/mae"), sweep_recipe("paper/simclr")
     assert mae.values["optim.lr"] == (5e-4, 5e-5, 5e-6)
     assert mae.values["objective.euclidean"] == (1.0, 5.0)
@@ -71,24 +71,24 @@ def test_the_grids_hold_the_values_of_the_paper() -> None:
 def test_simclr_has_its_own_temperature_in_the_lie_term(name: str) -> None:
     base = sweep_recipe(name).base
     assert base.objective.temperature == base.method.temperature < 0.5  # type: ignore[attr-defined]
-    floor = math.log(1 + 190 * math.exp(-1)) / math.log(191)  # at 1, all negatives at right angles
+    floor = math.log(1 + 190 * math.exp(-1)) / math.log(191)  # temperature 1, with all negatives orthogonal
     assert floor == pytest.approx(0.81, abs=0.01)
 
 
-def test_combinations_change_nested_settings_and_leave_out_what_is_not_worth_it() -> None:
+def test_combinations_change_nested_settings_and_apply_the_filter() -> None:
     base = tiny_run(Path("data"))
     values = {"optim.lr": (0.1, 0.2), "objective.operator.scale": (1.0, 2.0, 3.0)}
 
-    def worth(config: PretrainConfig) -> bool:
+    def keep(config: PretrainConfig) -> bool:
         scale = lie_of(config).operator.scale
         return scale is not None and scale < 3
 
-    trials = combinations(base, values, worth)
+    trials = combinations(base, values, keep)
     assert [t.name for t in trials] == ["lr_0.1-scale_1", "lr_0.1-scale_2", "lr_0.2-scale_1", "lr_0.2-scale_2"]
     assert trials[1].config == changed(changed(base, "optim.lr", 0.1), "objective.operator.scale", 2.0)
 
 
-def test_filtered_trials_are_checked_once_an_epoch(tiny: FrameSet) -> None:
+def test_filtered_trials_are_checked_once_per_epoch(tiny: FrameSet) -> None:
     base = tiny_run(tiny, "simclr", optim__steps=30)
     epoch = epoch_steps(base)
     assert epoch == len(PairSampler(tiny.index, batch_size=8))
@@ -103,16 +103,16 @@ def table(*rows: tuple[str, float, bool, str]) -> pd.DataFrame:
     return pd.DataFrame([dict(zip(("trial", "validation", "passed", "status"), r, strict=True)) for r in rows])
 
 
-def test_the_choice() -> None:
+def test_the_best_validation_accuracy_is_chosen() -> None:
     trials = table(("a", 50.0, True, "finished"), ("b", 70.0, False, "finished"), ("c", 50.0, True, "finished"),
                    ("d", math.nan, False, "failed: it diverged"))  # fmt: skip
     assert choose_trial(trials, 0.6) == (
-        "a", "by the combined validation accuracy among the 2 of 3 whose L_lie fell to 0.6 of its first value or below"
+        "a", "by validation accuracy, among the 2 of 3 that reduced L_lie to 0.6 of its first value or less"
     )  # fmt: skip
     assert choose_trial(trials.assign(passed=trials["status"] == "finished"), 0.0)[0] == "b"
     name, note = choose_trial(trials.assign(passed=False), 0.4)
     assert name == "b"
-    assert "in no trial L_lie on validation pairs fell to 0.4" in note
+    assert "no trial reduced L_lie on validation pairs to 0.4" in note
     with pytest.raises(UserError, match="no trial has finished"):
         choose_trial(trials.assign(status="failed: x"), 0.0)
 
@@ -128,18 +128,18 @@ def test_the_ratio_is_the_last_over_the_first(tmp_path: Path) -> None:
     assert math.isnan(lie_ratio(tmp_path))
 
 
-def test_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_remaining_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter([0.0, 60.0, 200.0])
     monkeypatch.setattr(time, "perf_counter", lambda: next(now))
-    pace = Pace(4)
-    assert pace.step(worked=False) == "1 of 4"
-    assert pace.step() == "2 of 4, about 2 minutes left"
-    assert pace.step() == "3 of 4, about 2 minutes left"
-    assert pace.step() == "4 of 4"
-    assert (duration(89), duration(7200)) == ("89 seconds", "2.0 hours")
+    eta = Eta(4)
+    assert eta.step(worked=False) == "1 of 4"
+    assert eta.step() == "2 of 4, about 2 minutes left"
+    assert eta.step() == "3 of 4, about 2 minutes left"
+    assert eta.step() == "4 of 4"
+    assert (duration(1), duration(89), duration(7200)) == ("1 second", "89 seconds", "2.0 hours")
 
 
-def test_validation_accuracy_is_that_of_the_evaluation_and_sees_no_test_frame(
+def test_validation_accuracy_is_that_of_the_evaluation_and_uses_no_test_frames(
     tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = pretrain(tiny_run(tiny, "simclr"), tmp_path / "run")
@@ -148,13 +148,13 @@ def test_validation_accuracy_is_that_of_the_evaluation_and_sees_no_test_frame(
     trials = evaluate_run(run, config, tmp_path / "evaluation").trials
 
     def no_test(*arguments: Any, **named: Any) -> None:
-        raise AssertionError("a test frame was asked for")
+        raise AssertionError("a test frame was used")
 
     monkeypatch.setattr(Settings, "test", no_test)
     accuracy = validation_accuracy(run, probe)
     assert accuracy == pytest.approx(trials["validation"].max())
     monkeypatch.setattr(Settings, "training", no_test)
-    assert validation_accuracy(run, probe) == accuracy  # kept
+    assert validation_accuracy(run, probe) == accuracy  # from the cache
     with pytest.raises(AssertionError):
         validation_accuracy(run, replace(probe, steps=21))
 
@@ -175,9 +175,9 @@ def test_a_sweep_with_a_killed_and_a_failing_trial(
 
     command = ["sweep", "tiny", "--data", str(tiny.folder), "--out", str(out), "--jobs", "2"]
     main(command)
-    said = capsys.readouterr().out
-    assert "here it is 0.1" in said
-    assert "can mean 0.6 or 0.4" in said
+    output = capsys.readouterr().out
+    assert "here it is 0.1" in output
+    assert "can mean 0.6 or 0.4" in output
     assert "resuming at step 2" in (out / "jobs" / f"{good.name}.out").read_text()
     found = pd.read_csv(out / "sweep.csv").set_index("trial")
     assert list(found.columns) == ["lr", "validation", "lie_ratio", "passed", "seconds", "status"]
@@ -188,22 +188,22 @@ def test_a_sweep_with_a_killed_and_a_failing_trial(
     assert status[good.name] == "finished"
     assert 0 <= validation[good.name] <= 100
     assert not found["passed"].any()
-    assert "in no trial L_lie on validation pairs fell" in said
+    assert "no trial reduced L_lie on validation pairs" in output
     assert load_config(out / "best.json") == good.config
 
-    # Again, with a filter that lets it pass: nothing is trained, and the choice is made anew.
+    # Again, with a filter that it passes: nothing is trained, and a trial is chosen again.
     values["optim.lr"] = (1e-3,)
     monkeypatch.setattr(sweep_module, "unit_job", None)  # any call would fail
     main([*command, "--ratio", "2"])
     again = pd.read_csv(out / "sweep.csv").set_index("trial")
     assert again["validation"][good.name] == validation[good.name]
     assert bool(again.loc[good.name, "passed"])
-    assert "among the 1 of 1 whose L_lie fell to 2" in capsys.readouterr().out
+    assert "among the 1 of 1 that reduced L_lie to 2" in capsys.readouterr().out
 
-    # A folder that holds something else is a failure of that trial.
-    strange = out / "runs" / "lr_0.5"
-    strange.mkdir()
-    (strange / "notes.txt").write_text("mine")
+    # A trial fails if its folder contains other files.
+    occupied = out / "runs" / "lr_0.5"
+    occupied.mkdir()
+    (occupied / "notes.txt").write_text("mine")
     trial = Trial("lr_0.5", {"lr": 0.5}, changed(base, "optim.lr", 0.5))
     (outcome,) = run_trials([trial], out, 1, Notes())
     assert "contains other files (notes.txt)" in outcome.error
@@ -214,7 +214,7 @@ def test_a_sweep_with_a_killed_and_a_failing_trial(
     [
         (["small/mae/li", "--data", "d", "--out", "o"], "no sweep 'small/mae/li'; did you mean 'small/mae/lie'?"),
         (["small/mae/alone", "--out", "o"], "give the data set to train on"),
-        (["small/mae/alone", "--data", "d", "--out", "o", "--optim.lr", "1"], "varies optim.lr itself"),
+        (["small/mae/alone", "--data", "d", "--out", "o", "--optim.lr", "1"], "varies optim.lr; leave that flag out"),
         (["small/mae/alone", "--data", "d", "--out", "o", "--jobs", "0"], "jobs is 0"),
         (["small/mae/alone", "--data", "d", "--out", "o", "--ratio", "-1"], "ratio is -1.0"),
         (["--data", "d"], "lie-ssl sweep GRID"),
@@ -243,7 +243,7 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
-def test_a_sweep_that_is_terminated_goes_on(tiny: FrameSet, tmp_path: Path) -> None:
+def test_a_terminated_sweep_can_be_resumed(tiny: FrameSet, tmp_path: Path) -> None:
     out = tmp_path / "sweep"
     command = [
         *LIE_SSL, "sweep", "small/mae/alone", "--data", str(tiny.folder), "--out", str(out), "--jobs", "2",

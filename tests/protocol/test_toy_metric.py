@@ -1,4 +1,4 @@
-"""A metric that is registered in this file alone goes through `evaluate` and `report` as a user calls them."""
+"""A metric that is registered only in this file works in `lie-ssl evaluate` and `lie-ssl report`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUICK = ["--probe.steps", "4", "--probe.batch", "16", "--finetune.steps", "0", "
 
 
 def distance(context: Context, test: MoveTest) -> Values:
-    """How far apart the two embeddings of a move are."""
+    """The distance between the two embeddings of a move."""
     z, z_next = context.features(test.moves.source), context.features(test.moves.target)
     return {"toy_distance": float((z_next - z).norm(dim=1).mean()), "toy_moves": float(len(z))}
 
@@ -43,7 +43,7 @@ def run(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def old(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An evaluation of before the metric was there."""
+    """An evaluation from before the metric was added."""
     out = tmp_path_factory.mktemp("toy") / "old"
     main(["evaluate", str(run), "--out", str(out), *QUICK])
     return out
@@ -61,18 +61,20 @@ def test_a_toy_metric_reaches_the_report(
     capsys.readouterr()
 
     main(["report", str(out), "--out", str(page)])
-    printed, shown = capsys.readouterr().out, page.read_text()
+    output, html = capsys.readouterr().out, page.read_text()
     value = table.query("poses == '2d' and instances == 'unknown' and part == 'whole'")["toy_distance"].iloc[0]
-    for text in (printed, shown):
+    for text in (output, html):
         assert "distance of moves" in text
         assert "mean toy distance" in text
         assert f"{value:.2f}" in text
         assert "toy_moves" not in text  # it has no title
-    assert "Toy distances are small." in shown
+    assert "Toy distances are small." in html
 
 
 @pytest.mark.usefixtures("toy")
-def test_older_tables_are_shown_without_it(old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_older_tables_are_shown_without_the_metric(
+    old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     main(["report", str(old), "--out", str(tmp_path / "page.html")])
     for text in (capsys.readouterr().out, (tmp_path / "page.html").read_text()):
         assert "MRR" in text
@@ -80,13 +82,13 @@ def test_older_tables_are_shown_without_it(old: Path, tmp_path: Path, capsys: py
 
 
 @pytest.mark.usefixtures("toy")
-def test_two_metrics_cannot_fill_the_same_column() -> None:
+def test_two_metrics_cannot_have_the_same_column() -> None:
     assert with_measures(EQUIVARIANCE).names[-2:] == ["toy_distance", "toy_moves"]
     with pytest.raises(UserError, match="the metric 'toy' is already registered"):
         metric("toy", title="another", columns=())(distance)
     metric("twin", title="twin", columns=(Column("mrr"),))(distance)
     try:
-        with pytest.raises(UserError, match="'twin' has a column 'mrr', but so has the metric 'retrieval'"):
+        with pytest.raises(UserError, match="'twin' has a column 'mrr', but so does the metric 'retrieval'"):
             with_measures(EQUIVARIANCE)
     finally:
         METRICS.remove("twin")

@@ -1,4 +1,4 @@
-"""Photographs: where they lie, what is left out, and that a transfer learns, chooses and turns as it says."""
+"""Transfer to photographs: folder layouts, photographs that are left out, finetuning, choice of the rate, rotation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lie_ssl.frames.listing import open_tree
 from lie_ssl.frames.photoset import PhotoSet, TurnedPhotos, turned
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.studies import PhotoTransfer
-from lie_ssl.protocol.transfer import check_distinct, parts_of, selection_score, transfer, transfer_run
+from lie_ssl.protocol.transfer import check_distinct, selection_score, split_photos, transfer, transfer_run
 from lie_ssl.training.folder import read_run_card, write_run_card
 from lie_ssl.training.loading import load
 from lie_ssl.training.run import pretrain
@@ -33,7 +33,7 @@ QUICK = PhotoTransfer(FinetuneConfig(steps=40, batch=16, rates=(1e-2, 1e-6), sta
 
 
 def photograph(kind: int, seed: int, size: int = 16) -> bytes:
-    """Stripes, lying or standing, in noise."""
+    """Horizontal or vertical stripes in noise."""
     noise = np.random.default_rng(seed).integers(0, 60, (size, size, 3))
     stripes = 180 * (np.arange(size) // 2 % 2)[:, None, None]
     values = noise + (stripes if kind == 0 else stripes.transpose(1, 0, 2))
@@ -56,49 +56,49 @@ def run(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return pretrain(tiny_run(tiny, "mae", "lie", optim__steps=1), tmp_path_factory.mktemp("runs") / "mae_lie")
 
 
-def test_a_transfer_learns_what_it_is_shown_and_chooses_the_rate(run: Path, tmp_path: Path) -> None:
+def test_a_transfer_learns_the_classes_and_chooses_the_rate(run: Path, tmp_path: Path) -> None:
     photos = PhotoSet(photographs(tmp_path / "stripes.zip"), 16)
     encoder = load(run).encoder
     before = {k: v.clone() for k, v in encoder.state_dict().items()}
     scores, rate = transfer(encoder, photos, QUICK)
     assert rate == 1e-2
     assert scores["upright"] > 0.9
-    # A stripe turned by any angle is as often the other kind.
+    # Stripes rotated by a random angle are as likely to look like the other class.
     assert scores["rotated"] < scores["upright"]
     assert all(torch.equal(before[k], v) for k, v in encoder.state_dict().items())
     assert (scores, rate) == transfer(encoder, photos, QUICK)
 
 
-def test_rows_are_added_and_not_made_twice(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_are_added_once(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     photos = photographs(tmp_path / "stripes.zip")
     command = ["transfer", str(run), "--photos", str(photos), "--out", str(tmp_path / "out")]
     command += ["--finetune.steps", "3", "--finetune.rates", "1e-3"]
     main(command)
-    said = capsys.readouterr().out
-    assert "MAE Lie" in said
-    assert "upright" in said
+    output = capsys.readouterr().out
+    assert "MAE Lie" in output
+    assert "upright" in output
     table = pd.read_csv(tmp_path / "out" / "transfer.csv")
     assert table["test"].tolist() == ["upright", "rotated"]
     assert set(table["photos"]) == {"stripes"}
     assert table["frames"].tolist() == [48, 48]
     main(command)
-    assert "is done already" in capsys.readouterr().out
-    main([*command[:-2], "--finetune.rates", "1e-4"])  # other settings stand beside the first
+    assert "is already done" in capsys.readouterr().out
+    main([*command[:-2], "--finetune.rates", "1e-4"])  # rows with other settings are added
     again = pd.read_csv(tmp_path / "out" / "transfer.csv")
     assert again["rate"].tolist() == [1e-3, 1e-3, 1e-4, 1e-4]
     (tmp_path / "more").mkdir()
     photographs(tmp_path / "more" / "stripes.zip", count=20)  # the same name, other photographs
     capsys.readouterr()
     main([*command[:3], str(tmp_path / "more" / "stripes.zip"), *command[4:]])
-    assert "is done already" not in capsys.readouterr().out
+    assert "is already done" not in capsys.readouterr().out
     assert len(pd.read_csv(tmp_path / "out" / "transfer.csv")) == 6
 
 
-def test_two_runs_that_would_pass_for_two_seeds(run: Path, tmp_path: Path) -> None:
+def test_two_runs_of_the_same_arm_and_seed_are_rejected(run: Path, tmp_path: Path) -> None:
     twin = tmp_path / "twin"
     shutil.copytree(run, twin)
     check_distinct([run])
-    with pytest.raises(UserError, match=r"twin are both mae lie with seed 0; transfer them one by one"):
+    with pytest.raises(UserError, match=r"twin are both mae lie with seed 0; transfer them separately"):
         check_distinct([run, twin])
 
 
@@ -119,36 +119,36 @@ def test_a_class_without_training_photographs(tmp_path: Path) -> None:
         PhotoSet(archive, 16)
 
 
-def test_parts(tmp_path: Path) -> None:
+def test_photographs_are_split_for_validation(tmp_path: Path) -> None:
     photos = PhotoSet(photographs(tmp_path / "a.zip"), 16)
-    train, validation = parts_of(photos, 0.25, seed=0)
+    train, validation = split_photos(photos, 0.25, seed=0)
     assert (len(train), len(validation)) == (36, 12)
     assert not set(train) & set(validation)
     assert set(photos.rows("test")).isdisjoint([*train, *validation])
-    assert set(validation) != set(parts_of(photos, 0.25, seed=1)[1])
+    assert set(validation) != set(split_photos(photos, 0.25, seed=1)[1])
     whole = PhotoSet(photographs(tmp_path / "b.zip", ("train", "val", "test")), 16)
-    assert np.array_equal(parts_of(whole, 0.25, 0)[1], whole.rows("validation"))
+    assert np.array_equal(split_photos(whole, 0.25, 0)[1], whole.rows("validation"))
     imagenet = PhotoSet(photographs(tmp_path / "c.zip", ("train", "val")), 16)
-    train, validation = parts_of(imagenet, 0.25, 0)
-    assert set(imagenet.rows("validation")).isdisjoint([*train, *validation])  # it is what is tested on
+    train, validation = split_photos(imagenet, 0.25, 0)
+    assert set(imagenet.rows("validation")).isdisjoint([*train, *validation])  # they are the test set
     with pytest.raises(UserError, match="give a share of the training part"):
-        parts_of(photos, 0.0, 0)
-    with pytest.raises(UserError, match="no photographs to test on"):
-        parts_of(PhotoSet(photographs(tmp_path / "d.zip", ("train",)), 16), 0.1, 0)
+        split_photos(photos, 0.0, 0)
+    with pytest.raises(UserError, match="has no test photographs"):
+        split_photos(PhotoSet(photographs(tmp_path / "d.zip", ("train",)), 16), 0.1, 0)
 
 
 def old_split(photos: PhotoSet, share: float, seed: int) -> tuple[list[int], list[int]]:
-    """The split as it was while it might leave a class without training photographs."""
+    """The split of earlier versions, which could leave a class without training photographs."""
     order = np.random.default_rng([seed, *b"transfer"]).permutation(photos.rows("train"))
     count = max(1, round(share * len(order)))
     return sorted(order[count:].tolist()), sorted(order[:count].tolist())
 
 
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.5])
-def test_the_split_is_as_it_was_where_every_class_keeps_a_photograph(tmp_path: Path, share: float) -> None:
+def test_the_split_is_the_old_one_if_every_class_keeps_a_photograph(tmp_path: Path, share: float) -> None:
     photos = PhotoSet(photographs(tmp_path / "a.zip"), 16)
     for seed in range(20):
-        train, validation = (rows.tolist() for rows in parts_of(photos, share, seed))
+        train, validation = (rows.tolist() for rows in split_photos(photos, share, seed))
         assert len(set(photos.labels[train])) == 2
         assert (train, validation) == old_split(photos, share, seed)
 
@@ -159,28 +159,28 @@ def test_every_class_keeps_a_training_photograph(tmp_path: Path, share: float) -
     with zipfile.ZipFile(archive, "a") as z:
         z.writestr("train/rare/0.png", photograph(0, 5))
     photos = PhotoSet(archive, 16)
-    met = 0
+    changed = 0
     for seed in range(40):
         before = old_split(photos, share, seed)
-        train, validation = parts_of(photos, share, seed)
+        train, validation = split_photos(photos, share, seed)
         assert set(photos.labels[train]) == {0, 1, 2}
         assert sorted([*train, *validation]) == photos.rows("train").tolist()
         if set(photos.labels[before[0]]) == {0, 1, 2}:
             assert (train.tolist(), validation.tolist()) == before
         else:
-            met += 1
+            changed += 1
             assert len(validation) == min(len(before[1]), 10)
-    assert met
+    assert changed
 
 
 def test_one_training_photograph_of_each_class_is_too_few(tmp_path: Path) -> None:
     photos = PhotoSet(photographs(tmp_path / "a.zip", count=1), 16)
-    with pytest.raises(UserError, match="one training photograph of each class, which leaves none"):
-        parts_of(photos, 0.1, 0)
+    with pytest.raises(UserError, match="one training photograph of each class, so none is left"):
+        split_photos(photos, 0.1, 0)
 
 
 @pytest.mark.parametrize("fault", ["newcomer", "unreadable", "lonely"])
-def test_a_class_that_cannot_be_learned_is_said_before_training(
+def test_a_class_that_cannot_be_learned_is_reported_before_training(
     run: Path, tmp_path: Path, fault: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     archive = photographs(tmp_path / "a.zip", count=1 if fault == "lonely" else 4)
@@ -193,9 +193,9 @@ def test_a_class_that_cannot_be_learned_is_said_before_training(
     monkeypatch.setattr("lie_ssl.protocol.transfer.finetune", lambda *_: trained.append(1))
     with pytest.raises(SystemExit):
         main(["transfer", str(run), "--photos", str(archive), "--out", str(tmp_path / "out")])
-    said = capsys.readouterr().err
-    assert ("newcomer" in said) == (fault != "lonely")
-    assert "Traceback" not in said
+    error = capsys.readouterr().err
+    assert ("newcomer" in error) == (fault != "lonely")
+    assert "Traceback" not in error
     assert not trained
     assert not (tmp_path / "out").exists()
 
@@ -204,7 +204,7 @@ def test_a_class_that_cannot_be_learned_is_said_before_training(
     ("fault", "words"),
     [("missing", "no run"), ("half", "is not finished"), ("broken", "last.ckpt"), ("exported", "is not a run")],
 )
-def test_a_second_run_that_cannot_be_transferred_is_named_before_the_first_is(
+def test_a_second_run_that_cannot_be_transferred_is_reported_before_the_first_is_transferred(
     run: Path,
     tmp_path: Path,
     fault: str,
@@ -226,13 +226,13 @@ def test_a_second_run_that_cannot_be_transferred_is_named_before_the_first_is(
     photos = photographs(tmp_path / "a.zip", count=4)
     with pytest.raises(SystemExit):
         main(["transfer", str(run), str(second), "--photos", str(photos), "--out", str(tmp_path / "out")])
-    said = capsys.readouterr().err
-    assert "second" in said
-    assert words in said
+    error = capsys.readouterr().err
+    assert "second" in error
+    assert words in error
     assert not trained
 
 
-def test_rows_with_other_angles_do_not_pass_for_todays(
+def test_rows_with_other_angles_have_other_settings(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     photos = photographs(tmp_path / "a.zip", count=4)
@@ -245,16 +245,16 @@ def test_rows_with_other_angles_do_not_pass_for_todays(
     before = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]  # with angles by position
     found = transfer_run(run, photos, config, tmp_path / "out")
     assert before not in set(found["settings"])
-    said: list[str] = []
-    transfer_run(run, photos, config, tmp_path / "out", said.append)
-    assert any("is done already" in words for words in said)
+    messages: list[str] = []
+    transfer_run(run, photos, config, tmp_path / "out", messages.append)
+    assert any("is already done" in words for words in messages)
     monkeypatch.setattr("lie_ssl.protocol.transfer.ANGLES", "by something else")
-    said.clear()
-    transfer_run(run, photos, config, tmp_path / "out", said.append)
-    assert not any("is done already" in words for words in said)
+    messages.clear()
+    transfer_run(run, photos, config, tmp_path / "out", messages.append)
+    assert not any("is already done" in words for words in messages)
 
 
-def test_the_loss_is_that_of_all_rows(run: Path, tmp_path: Path) -> None:
+def test_the_selection_score_covers_all_rows(run: Path, tmp_path: Path) -> None:
     from lie_ssl.protocol.finetune import Classifier
 
     photos = PhotoSet(photographs(tmp_path / "a.zip", count=150), 16)
@@ -271,7 +271,7 @@ def test_the_loss_is_that_of_all_rows(run: Path, tmp_path: Path) -> None:
     assert selection_score(model, photos, rows, "accuracy") == pytest.approx(-share)
 
 
-def test_turned_photographs_are_the_same_for_everybody(tmp_path: Path) -> None:
+def test_rotated_photographs_are_the_same_for_all_runs(tmp_path: Path) -> None:
     photos = PhotoSet(photographs(tmp_path / "a.zip"), 16)
     one, two = TurnedPhotos(photos), TurnedPhotos(photos)
     assert np.array_equal(one.read([3, 7]), two.read([3, 7]))
@@ -279,7 +279,7 @@ def test_turned_photographs_are_the_same_for_everybody(tmp_path: Path) -> None:
     assert not np.array_equal(one.read([3, 7]), TurnedPhotos(photos, seed=1).read([3, 7]))
     picture = np.zeros((9, 9, 3), np.uint8)
     picture[0, 4] = 255
-    assert turned(picture, 90)[4, 0].tolist() == [255, 255, 255]  # counter-clockwise: up becomes left
+    assert turned(picture, 90)[4, 0].tolist() == [255, 255, 255]  # counter-clockwise: the top moves to the left
     white = np.full((16, 16, 1), 255, np.uint8)
     assert turned(white, 45)[0, 0, 0] == 0
     assert turned(white, 45)[8, 8, 0] == 255
@@ -319,7 +319,7 @@ def test_coil_is_split_by_angle(tmp_path: Path) -> None:
     assert [photos.files[i].name[-5] for i in photos.rows("test")] == ["1", "3", "5"] * 2
 
 
-def test_bad_photographs_are_named_and_the_rest_is_kept(tmp_path: Path) -> None:
+def test_bad_photographs_are_reported_and_left_out(tmp_path: Path) -> None:
     root = tmp_path / "p"
     for part in ("train", "test"):
         for kind, name in enumerate(("lying", "standing")):
@@ -341,12 +341,12 @@ def test_bad_photographs_are_named_and_the_rest_is_kept(tmp_path: Path) -> None:
         assert any(f"train/lying/{name}" in words for words in photos.dropped)
 
 
-def test_trees_that_cannot_be_understood(tmp_path: Path) -> None:
+def test_unknown_folder_layouts_are_rejected(tmp_path: Path) -> None:
     for name, files, words in [
         ("none", [], "has no pictures"),
         ("flat", ["a.png"], "is not in a folder train, val or test"),
         ("classless", ["train/a.png"], "is not in the folder of a class"),
-        ("one", ["train/a/0.png"], "photographs of 1 classes"),
+        ("one", ["train/a/0.png"], "photographs of 1 class,"),
         ("untrained", ["test/a/0.png", "test/b/0.png"], "has no training photographs"),
     ]:
         with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as z:
@@ -361,7 +361,7 @@ def test_trees_that_cannot_be_understood(tmp_path: Path) -> None:
         PhotoTransfer(FinetuneConfig())
 
 
-def test_a_large_set_is_read_when_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_set_is_read_on_demand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = photographs(tmp_path / "a.zip")
     small = PhotoSet(path, 16)
     monkeypatch.setattr("lie_ssl.frames.photoset.MOST_BYTES", 1000)

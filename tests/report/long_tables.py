@@ -22,7 +22,7 @@ def accuracy(
     seeds: Iterable[int] = (0, 1, 2),
     phases: Iterable[str] = ("linear",),
 ) -> pd.DataFrame:
-    """Every arm with a gain over the level of a setting; 3D is 5 points lower, a seed 1 point, 50 % 4 points higher."""
+    """Each arm has a gain over the level of a setting; 3D is 5 points lower, each seed 1 and 50 % 4 points higher."""
     rows = []
     for (method, arm, gain), seed, phase, diverse in product(arms, seeds, phases, (5.0, 50.0)):
         for poses, (setting, level) in product(("2d", "3d"), LEVELS.items()):

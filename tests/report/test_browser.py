@@ -1,4 +1,4 @@
-"""A real browser opens the page from disk: every plot is drawn and the console stays empty."""
+"""A real browser opens the page from disk, draws every plot and reports no error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VOID = {"meta", "img", "br", "input", "link", "hr"}
 
 
 class Plots(HTMLParser):
-    """How many .main-svg are in every .js-plotly-plot, by its id; SVG and HTML tags are well formed in a dump."""
+    """Counts the .main-svg elements in every .js-plotly-plot, by its id."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ def test_another_view_can_be_chosen(evaluated: list[Path], tmp_path: Path) -> No
     assert f"<title>{second['traces'][1]['y'][0]}</title>" in dom
 
 
-def test_a_script_error_would_be_seen(tmp_path: Path) -> None:
+def test_a_script_error_is_detected(tmp_path: Path) -> None:
     page = tmp_path / "broken.html"
     page.write_text("<!doctype html><script>missing()</script>")
     _, log = opened(page, tmp_path / "profile", "--dump-dom")

@@ -1,4 +1,4 @@
-"""Figures are drawn from tables alone, and show their numbers."""
+"""Figures are drawn from tables alone, and show the numbers in them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lie_ssl.report.summary import gaps_of
 from tests.report import long_tables
 
 
-def test_files_from_csvs_alone(tmp_path: Path) -> None:
+def test_figures_need_only_csv_files(tmp_path: Path) -> None:
     table = long_tables.accuracy()
     table.to_csv(tmp_path / "accuracy.csv", index=False)
     long_tables.curve(table).to_csv(tmp_path / "curve.csv", index=False)
@@ -37,12 +37,12 @@ def test_files_from_csvs_alone(tmp_path: Path) -> None:
     assert [p.read_bytes() for p in paths[:2]] == [p.read_bytes() for p in again[:2]]
 
 
-def test_nothing_to_draw_is_no_error(tmp_path: Path) -> None:
+def test_empty_tables_give_no_figures(tmp_path: Path) -> None:
     empty = long_tables.accuracy().head(0)
     assert draw_figures(empty, empty, tmp_path) == []
 
 
-def test_bars_have_the_heights_and_brackets_of_the_table() -> None:
+def test_bars_have_the_heights_and_errors_of_the_table() -> None:
     figure = bars(long_tables.accuracy(), "linear", "2d")
     panel = figure.axes[0]
     drawn = [c for c in panel.containers if isinstance(c, BarContainer)]
@@ -54,7 +54,7 @@ def test_bars_have_the_heights_and_brackets_of_the_table() -> None:
     assert all(a[1] <= b[0] + 1e-9 for a, b in pairwise(edges))  # no bar hides another
 
 
-def test_methods_have_panels_and_a_common_legend() -> None:
+def test_methods_have_separate_panels_and_a_common_legend() -> None:
     arms = [(m, a, 1.0) for m in ("vicreg", "mae") for a in ("alone", "lie", "mine")]
     figure = gap_bars(gaps_of(long_tables.accuracy(arms)), "linear", "3d")
     assert [a.get_title() for a in figure.axes] == ["MAE", "VICReg"]

@@ -81,7 +81,7 @@ def test_latex_compiles(tmp_path: Path) -> None:
     assert (tmp_path / "t.pdf").stat().st_size > 1000
 
 
-def test_csv_holds_every_number() -> None:
+def test_csv_has_every_number() -> None:
     found = pd.read_csv(io.StringIO(to_csv(TABLE)))
     assert list(found["group"]) == ["a|b", "c", "c"]
     assert found["mean"].tolist()[::2] == [66.7, 5.0]
@@ -101,7 +101,7 @@ def test_the_terminal_shows_every_number_even_when_narrow() -> None:
 
 
 class Counter(HTMLParser):
-    """Counts tags, and notes whether they close in order."""
+    """Records tags, and checks that they close in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -116,7 +116,7 @@ class Counter(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_html_is_whole_and_escaped() -> None:
+def test_html_is_well_formed_and_escaped() -> None:
     counter = Counter()
     text = to_html(TABLE)
     counter.feed(text)

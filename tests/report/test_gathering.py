@@ -1,4 +1,4 @@
-"""Runs, evaluations and collected tables are read; what cannot be compared is refused."""
+"""Reading runs, evaluations and collected tables; results that cannot be compared are rejected."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_run_and_its_evaluation_are_the_same(evaluated: list[Path]) -> None:
     assert run.notes == ()
 
 
-def test_seeds_are_joined_and_other_settings_are_noted(evaluated: list[Path], tmp_path: Path) -> None:
+def test_seeds_are_joined_and_different_settings_are_reported(evaluated: list[Path], tmp_path: Path) -> None:
     def change(card: dict[str, Any]) -> None:
         card["seed"] = card["pretraining"]["seed"] = card["run"]["seed"] = 1
         card["pretraining"]["optim"]["lr"] = 0.5
@@ -51,7 +51,7 @@ def test_seeds_are_joined_and_other_settings_are_noted(evaluated: list[Path], tm
     assert "Trained with other settings than MAE Lie, seed 0 (optim.lr: 0.001 and 0.5): MAE Lie, seed 1." in found.notes
 
 
-def test_another_data_set_is_refused(evaluated: list[Path], tmp_path: Path) -> None:
+def test_another_data_set_is_rejected(evaluated: list[Path], tmp_path: Path) -> None:
     def change(card: dict[str, Any]) -> None:
         card["seed"] = card["pretraining"]["seed"] = card["run"]["seed"] = 1
         card["data"]["card_hash"] = "another"
@@ -61,7 +61,7 @@ def test_another_data_set_is_refused(evaluated: list[Path], tmp_path: Path) -> N
         gather([evaluated[0], other])
 
 
-def test_the_same_evaluation_twice_is_refused(evaluated: list[Path]) -> None:
+def test_the_same_evaluation_twice_is_rejected(evaluated: list[Path]) -> None:
     with pytest.raises(UserError, match="two numbers for mae alone with seed 0"):
         gather([evaluated[0], evaluated[0] / "evaluation"])
 
@@ -81,11 +81,11 @@ def test_collected_tables_need_no_card(tmp_path: Path) -> None:
     [
         ("nowhere", "there is no folder"),
         ("file", "is a file"),
-        ("empty", "is no evaluation"),
+        ("empty", "is not an evaluation"),
         ("run", "not been evaluated"),
     ],
 )
-def test_wrong_folders_get_a_sentence(tmp_path: Path, name: str, text: str) -> None:
+def test_wrong_folders_are_rejected(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "empty").mkdir()
     (tmp_path / "run").mkdir()
@@ -94,7 +94,7 @@ def test_wrong_folders_get_a_sentence(tmp_path: Path, name: str, text: str) -> N
         gather([tmp_path / name])
 
 
-def test_nothing_and_a_strange_table_get_a_sentence(tmp_path: Path) -> None:
+def test_no_sources_and_invalid_tables_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="at least one"):
         gather([])
     (tmp_path / "accuracy.csv").write_text("method,arm\nmae,base\n")

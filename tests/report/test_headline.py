@@ -1,4 +1,4 @@
-"""The first table, the gains of the operator, and the sentences of the demo."""
+"""The headline tables, the gains of the operator, and the sentences of the demo."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_operator_on_unknown_objects() -> None:
     assert "0.80 ± 0.00" in to_markdown(table)
 
 
-def test_the_operators_of_an_ablation_stand_in_its_order() -> None:
+def test_the_operators_of_an_ablation_are_in_its_order() -> None:
     own = long_tables.equivariance().drop(columns="arm")
     (table,) = ablation_operator(pd.concat([own.assign(ablation=name) for name in ("full", "mlp", "identity")]))
     assert [row.name for row in table.rows] == ["MAE Lie, full", "MAE Lie, mlp", "MAE Lie, identity"]
@@ -50,14 +50,14 @@ def test_the_operators_of_an_ablation_stand_in_its_order() -> None:
     assert ablation_operator(pd.DataFrame()) == []
 
 
-def test_tables_are_left_out_without_numbers() -> None:
+def test_tables_without_numbers_are_left_out() -> None:
     tables = headline_tables(long_tables.accuracy(), long_tables.equivariance())
     assert [t.name for t in tables] == ["headline_accuracy", "headline_gains", "headline_operator"]
     assert [t.name for t in headline_tables(long_tables.accuracy(ARMS[:2]), pd.DataFrame())] == ["headline_accuracy"]
     assert headline_tables(pd.DataFrame(), long_tables.equivariance()) == []
 
 
-def test_gains_are_differences_seed_by_seed() -> None:
+def test_gains_are_paired_by_seed() -> None:
     gains = operator_gain(long_tables.accuracy(ARMS)).set_index(["against", "setting", "poses", "diverse"])
     assert set(gains.index.get_level_values("against")) == {"alone", "frames", "lie_off"}
     for other, gain in (("alone", 10.0), ("frames", 4.0), ("lie_off", 3.0)):
@@ -83,6 +83,7 @@ def test_three_plain_sentences() -> None:
     assert "in 64.0 % and 59.0 % of frames by MAE Lie; in 60.0 % and 55.0 % of frames by MAE Frames" in known
     assert known.endswith("in 54.0 % and 49.0 % of frames by MAE.")
     assert "in 54.0 % and 49.0 % of frames by MAE Lie" in unknown
-    assert "among 30 at first place in 60 % of cases (mean reciprocal rank 0.80; 0.20 if it is not moved" in operator
+    assert "among 30 frames of the object, in 60 % of cases" in operator
+    assert "(mean reciprocal rank 0.80; 0.20 if it is not moved; 0.70 with the coordinates of the same move" in operator
     without = ReportData(report.accuracy, empty, equivariance[equivariance["arm"] == "alone"], empty, (), ())
     assert len(plain_sentences(without)) == 2

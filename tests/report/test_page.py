@@ -1,4 +1,4 @@
-"""The page has everything, loads nothing, escapes names, and leaves out what is missing with a sentence."""
+"""The page is complete, loads nothing, escapes names, and explains missing parts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.report.gathering import gather
 from lie_ssl.report.orbits import eigenvalues, orbit_of
 from lie_ssl.report.page import Page, write_page
-from lie_ssl.report.pictures import data_address, disagreement, find_frames, pairs
+from lie_ssl.report.pictures import data_uri, disagreement, find_frames, pairs
 from lie_ssl.training.loading import load
 from tests.report import long_tables
 
@@ -43,16 +43,16 @@ def test_the_command_writes_page_tables_and_figures(
 ) -> None:
     out, files = tmp_path / "deep" / "report.html", tmp_path / "files"
     main(["report", *map(str, evaluated), "--out", str(out), "--files", str(files)])
-    said = capsys.readouterr().out
-    assert "This page compares MAE and MAE Lie on the data set" in said
-    assert "Linear evaluation, 2D poses" in said
+    output = capsys.readouterr().out
+    assert "This page compares MAE and MAE Lie on the data set" in output
+    assert "Linear evaluation, 2D poses" in output
     text = out.read_text()
     assert text.startswith("<!doctype html>")
     assert all(f'<section id="{name}">' in text for name in SECTIONS)
     assert {"accuracy-plot", "gap-plot", "angle-plot", "orbit-0", "spectrum-0"} == set(plots(text))
     assert all(f'id="{name}"' in without_scripts(text) for name in plots(text))
     assert text.count("data:image/png;base64,") >= 1
-    assert "There is no ablation.csv" in text
+    assert "None of the given folders has a file ablation.csv." in text
     assert (files / "tables" / "accuracy_linear_2d.tex").exists()
     assert (files / "figures" / "bars_linear_2d.svg").exists()
     main(["report", str(files / "rows"), "--out", str(out), "--files", str(tmp_path / "again")])
@@ -85,9 +85,9 @@ def test_tables_need_no_script(text: str) -> None:
 
 def test_names_are_escaped(evaluated: list[Path], tmp_path: Path) -> None:
     copies = [shutil.copytree(run, tmp_path / f"<i>{run.name}") for run in evaluated]
-    for run, said in zip(copies, ("mug", "<b>"), strict=True):
+    for run, label in zip(copies, ("mug", "<b>"), strict=True):
         path = run / "evaluation" / "predictions.csv"
-        pd.read_csv(path).assign(**{"class": "<b>", "predicted": said}).to_csv(path, index=False)
+        pd.read_csv(path).assign(**{"class": "<b>", "predicted": label}).to_csv(path, index=False)
         for name in ("accuracy", "curve", "equivariance", "trials"):
             table = pd.read_csv(run / "evaluation" / f"{name}.csv")
             table.assign(method="</script><b>").to_csv(run / "evaluation" / f"{name}.csv", index=False)
@@ -103,9 +103,9 @@ def test_names_are_escaped(evaluated: list[Path], tmp_path: Path) -> None:
     assert any("</script><b>" in view["name"] for view in plots(text)["accuracy-plot"]["views"])  # type: ignore[attr-defined]
 
 
-def test_missing_pieces_are_said(evaluated: list[Path], tmp_path: Path) -> None:
+def test_missing_parts_are_explained(evaluated: list[Path], tmp_path: Path) -> None:
     base = without_scripts(Page(gather([evaluated[0]])).html())
-    assert "This needs the evaluations of a baseline and of another arm" in base
+    assert "This section needs evaluations of a baseline and of another arm" in base
     assert base.count("None of the runs has an operator") == 2
     moved = without_scripts(Page(gather(evaluated), data=str(tmp_path / "away")).html())
     assert "The data set cannot be read" in moved
@@ -113,7 +113,7 @@ def test_missing_pieces_are_said(evaluated: list[Path], tmp_path: Path) -> None:
     assert 'id="spectrum-0"' in moved
     lone = shutil.copytree(evaluated[1] / "evaluation", tmp_path / "lone")
     page = without_scripts(Page(gather([lone])).html())
-    assert page.count("its run is not beside the evaluation") == 2
+    assert page.count("the evaluation is not in the folder of its run") == 2
 
 
 def test_collected_tables_alone_make_a_page(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_disagreements_are_counted_and_shown(evaluated: list[Path], tiny: FrameS
     found = gather(evaluated)
     ((base, other),) = pairs(found.evaluated)
     assert (base.arm.arm, other.arm.arm) == ("alone", "lie")
-    shown = disagreement(base, other, find_frames(base), most=3)
+    shown = disagreement(base, other, find_frames(base), limit=3)
     tables = [e.predictions.set_index("row") for e in (base, other)]
     right = [t["class"] == t["predicted"] for t in tables]
     assert shown.frames == len(tables[0])
@@ -145,11 +145,11 @@ def test_disagreements_are_counted_and_shown(evaluated: list[Path], tiny: FrameS
     assert all(p.true == p.base != p.other for p in shown.losses)
 
 
-def test_pictures_are_the_frames(tiny: FrameSet) -> None:
+def test_pictures_show_the_frames(tiny: FrameSet) -> None:
     picture = tiny.read([5])[0]
-    image = Image.open(io.BytesIO(base64.b64decode(data_address(picture).partition(",")[2])))
+    image = Image.open(io.BytesIO(base64.b64decode(data_uri(picture).partition(",")[2])))
     assert image.size == (96, 96)
-    grey = Image.open(io.BytesIO(base64.b64decode(data_address(np.zeros((128, 128, 1), np.uint8)).partition(",")[2])))
+    grey = Image.open(io.BytesIO(base64.b64decode(data_uri(np.zeros((128, 128, 1), np.uint8)).partition(",")[2])))
     assert (grey.size, grey.mode) == ((128, 128), "L")
 
 
@@ -186,7 +186,7 @@ def test_the_orbit_of_a_kind_lies_in_its_own_dimensions(evaluated: list[Path], t
     dims = slice(first, second) if kind == "2d" else slice(second, None)
     z = loaded.embed(tiny.read(own.index.to_numpy()))[:, dims].double().numpy()
     assert orbit.angles.tolist() == own["angle"].tolist()
-    # Distances from the first frame along the two components are at most those in the whole share, and most of them.
+    # The two components explain the stated share of the variance in these dimensions.
     flat = np.linalg.norm(orbit.true - orbit.true.mean(axis=0), axis=1) ** 2
     full = np.linalg.norm(z - z.mean(axis=0), axis=1) ** 2
     assert flat.sum() == pytest.approx(sum(orbit.shares) * full.sum(), rel=1e-5)

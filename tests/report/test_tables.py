@@ -1,4 +1,4 @@
-"""Tables against numbers that are computed by hand."""
+"""Compares tables with numbers computed by hand."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_papers_layout_with_difference_and_multiple() -> None:
     assert not base.best
 
 
-def test_arms_and_methods_stand_in_order_with_their_names() -> None:
+def test_arms_and_methods_are_in_order_with_their_names() -> None:
     arms = [
         (m, a, 0.0) for m in ("simclr", "own", "mae") for a in ("lie_off", "mine", "lie", "literal", "frames", "alone")
     ]
@@ -72,12 +72,12 @@ def test_arms_and_methods_stand_in_order_with_their_names() -> None:
     assert Arm("vicreg", "literal", 2).name == "VICReg Lie (literal), option 2"
 
 
-def test_what_was_not_measured_stays_as_an_empty_cell() -> None:
+def test_missing_measurements_are_empty_cells() -> None:
     table = long_tables.accuracy(phases=("linear", "finetune"))
-    gone = (
+    missing = (
         (table["arm"] == "lie") & (table["phase"] == "finetune") & ((table["diverse"] == 5) | (table["poses"] == "3d"))
     )
-    found = {t.name: t for t in accuracy_tables(table[~gone])}
+    found = {t.name: t for t in accuracy_tables(table[~missing])}
     assert list(found) == [f"accuracy_{p}_{k}" for p in ("linear", "finetune") for k in ("2d", "3d")]
     partly = found["accuracy_finetune_2d"]
     assert cell(partly, "MAE Lie", "known instance in new pose", "5 %").empty
@@ -99,7 +99,7 @@ def test_a_baseline_of_zero_gives_no_multiple() -> None:
     assert math.isnan(found.multiple)
 
 
-def test_option_2_is_a_row_of_its_own_against_the_plain_baseline() -> None:
+def test_option_2_has_its_own_row_and_is_compared_with_the_baseline_with_option_1() -> None:
     table = long_tables.accuracy()
     second = table[table["arm"] == "lie"].assign(option=2, top1=lambda t: t["top1"] + 1)
     found = accuracy_table(pd.concat([table, second]), "linear", "2d")
@@ -113,7 +113,7 @@ def test_all_settings_include_typical_poses() -> None:
     assert cell(table, "MAE Lie", "known instance in typical pose", "50 %").mean == pytest.approx(95)
 
 
-def test_gaps_are_taken_seed_by_seed() -> None:
+def test_gaps_are_paired_by_seed() -> None:
     table = long_tables.accuracy()
     table.loc[(table["seed"] == 0) & (table["setting"] == "known_typical"), "top1"] += 3
     found = {t.name: t for t in gap_tables(table)}
@@ -132,10 +132,10 @@ def test_one_kind_of_pose_has_no_self_occlusion() -> None:
     assert [g for g, _ in tables[0].groups] == ["2D poses"]
     assert (
         len(gaps_of(table[table["setting"] != "known_typical"])["gap"].unique()) == 1
-    )  # self-occlusion needs no typical
+    )  # self-occlusion needs no typical poses
 
 
-def test_equivariance_shows_what_a_baseline_has() -> None:
+def test_the_equivariance_table_shows_the_pose_of_a_baseline() -> None:
     table = equivariance_tables(long_tables.equivariance())[0]
     error = cell(table, "MAE Lie", "retrieval, moved part", "relative error")
     assert (error.mean, error.error) == pytest.approx((0.8, 0.5))
@@ -153,7 +153,7 @@ def test_ablations_show_the_drop() -> None:
     assert math.isnan(table.rows[0].cells[0].difference)
 
 
-def test_a_curve_of_many_angles_is_put_together_by_frames() -> None:
+def test_many_angles_are_binned_and_weighted_by_frames() -> None:
     own = long_tables.accuracy([("mae", "alone", 0.0)], seeds=(0,)).query("setting == 'known_new' and poses == '2d'")
     angles = np.arange(0, 180, 0.5)
     parts = [own.assign(angle=a, frames=1 + int(a) % 2, top1=a) for a in angles]

@@ -43,12 +43,12 @@ def demo(out: Path = Path("demo"), jobs: Jobs = None) -> None:
         if failed := run_units(recipe, recipe.units, data, runs, out / "results", bar, jobs):
             raise UserError(f"{', '.join(failed)} failed; see the messages above")
         bar.busy("writing the report")
-        material = gather([runs / "_".join(unit.words) for unit in recipe.units])
-        write_page(material, out / "report.html")
+        report = gather([runs / "_".join(unit.key) for unit in recipe.units])
+        write_page(report, out / "report.html")
     console = Console()
-    for table in accuracy_tables(material.accuracy):
+    for table in accuracy_tables(report.accuracy):
         if table.name.startswith("accuracy_linear"):
             console.print(to_rich(table))
-    for sentence in plain_sentences(material):
+    for sentence in plain_sentences(report):
         print(sentence)
     print(f"Open {out / 'report.html'} in a browser, and {data / 'figures' / 'turning.gif'} to see the objects turn.")

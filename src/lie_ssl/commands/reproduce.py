@@ -18,8 +18,8 @@ from lie_ssl.commands.make import run as make_data
 from lie_ssl.commands.parsing import Jobs, Trust, check_jobs
 from lie_ssl.errors import UserError
 from lie_ssl.methods.weights import weight_path
-from lie_ssl.protocol.grid import CARDS, Recipe, chosen_units, done_units, run_units
-from lie_ssl.protocol.reproduce import recorded, reproduce_card
+from lie_ssl.protocol.grid import CARDS, Recipe, done_units, run_units, select_units
+from lie_ssl.protocol.reproduce import read_recorded, reproduce_card
 from lie_ssl.protocol.unit import EVALUATION, duration
 from lie_ssl.recipes.grids import GRIDS, PAPER, from_weights
 from lie_ssl.recipes.paper import GAPS, TRANSFERS
@@ -137,7 +137,7 @@ def rehearse(name: str, only: tuple[str, ...], gpus: int, tflops: float) -> None
 
     if name in GRIDS:
         recipe = GRIDS[name]()
-        jobs = grid_jobs(recipe, chosen_units(recipe, only))
+        jobs = grid_jobs(recipe, select_units(recipe, only))
     else:
         if only:
             raise UserError(f"--only selects units of a grid, and {name} has none; leave it out")
@@ -201,7 +201,7 @@ def again(
     evaluation: Path, data: str, out: Path | None, test_data: str, tolerance: float, trust: tuple[str, ...] = ()
 ) -> None:
     """Repeats the evaluation of a card; exits with code 1 if a number differs."""
-    card = recorded(evaluation)[1]
+    card = read_recorded(evaluation)[1]
     folder = out or inside(Path("runs/again"), f"{card['method']}_{card['arm']}_{card['seed']}")
     if folder.resolve() in (evaluation.resolve(), evaluation.resolve().parent):
         raise UserError(f"{folder} holds the original evaluation; choose another --out")
@@ -218,7 +218,7 @@ def run_recipe(
     recipe: Recipe, data: str, out: Path | None, work: Path | None, only: tuple[str, ...], jobs: int | None
 ) -> None:
     """Makes the data set if it is missing, and runs the units."""
-    units = chosen_units(recipe, only)
+    units = select_units(recipe, only)
     of_data = recipe.name.partition("/")[0]  # the paper's methods share one data set
     frames, tables = Path(data or f"data/{of_data}"), out or Path("results") / recipe.name
     make_data(of_data, recipe.data, frames)

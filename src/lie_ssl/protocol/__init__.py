@@ -1,4 +1,4 @@
-"""The measurement of encoders: settings, phases, metrics, and one schema of the tables."""
+"""The evaluation protocol: settings, phases, metrics, and the schema of the tables."""
 
 from __future__ import annotations
 

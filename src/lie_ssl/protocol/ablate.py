@@ -1,7 +1,7 @@
-"""Ablations: what a full model loses when one of its parts is taken away.
+"""Ablations: how much accuracy a full model loses without one of its parts.
 
-`ablation.csv` has one row a measurement, `ablation_equivariance.csv` says what each variant's operator does, and
-`ablation.json` beside them which config each variant's rows come from.
+`ablation.csv` has one row per measurement, `ablation_equivariance.csv` has the metrics of each variant's operator, and
+`ablation.json` has a hash of the settings of each variant in them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
 from lie_ssl.protocol.results import read_results
 from lie_ssl.protocol.schema import ABLATED, ABLATION, ABLATION_EQUIVARIANCE, read_table
-from lie_ssl.protocol.unit import EVALUATION, Pace, run_unit_file, unit_digests, unit_job
+from lie_ssl.protocol.unit import EVALUATION, Eta, run_unit_file, unit_digests, unit_job
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.locks import folder_lock
 from lie_ssl.storage.tables import sorted_places, write_table
@@ -41,7 +41,7 @@ class Variant:
 
     name: str
     config: PretrainConfig
-    digests: tuple[str, str]  # of the run and its evaluation, today's and that of 0.1
+    digests: tuple[str, str]  # hash of the run and its evaluation: the current one, and that of lie_ssl 0.1
 
     @property
     def key(self) -> str:
@@ -52,13 +52,25 @@ def ablate(
     full: PretrainConfig, changes: Mapping[str, Change], seeds: Sequence[int], evaluation: EvaluateConfig,
     out: Path, reporter: JobsReporter, jobs: int | None = 1,
 ) -> pd.DataFrame:  # fmt: skip
-    """Trains and evaluates the full model and every variant with every seed; gives the table that is written.
+    """Trains and evaluates the full model and every variant with every seed.
 
-    `jobs` of them run at a time; None is for as many as there are cores and as fit into memory. What is done is
-    skipped. A variant that cannot be made or trained is named with its reason, and the rest go on.
+    Finished variants are skipped. If a variant cannot be built or trained, the reason is reported and the others
+    continue.
+
+    Args:
+        full: The config of the full model.
+        changes: The variants by name, as functions of the full config.
+        seeds: Seeds to train each of them with.
+        evaluation: The settings of the protocol, with Option 1 only.
+        out: Folder for the runs and tables.
+        reporter: Receives the progress.
+        jobs: How many to run in parallel; None for one per core, as far as memory allows.
+
+    Returns:
+        The table in ablation.csv.
     """
     if evaluation.options != (1,):
-        raise UserError(f"an ablation is evaluated with Option 1 only, but options are {evaluation.options}")
+        raise UserError(f"options are {evaluation.options}, but an ablation is evaluated with Option 1 only")
     variants = list(_variants(full, changes, seeds, evaluation, reporter))
     out.mkdir(parents=True, exist_ok=True)
     with folder_lock(out):
@@ -72,43 +84,43 @@ def _ablate(
     accuracy, operator = ([read_table(out / name)] if sources else [] for name in (TABLE, OPERATOR))
     todo = [v for v in variants if v.key not in sources]
     if len(todo) < len(variants):
-        reporter.say(f"{len(variants) - len(todo)} of {len(variants)} are done already")
-    pace, order = Pace(len(todo)), [v.key for v in variants]
-    with closing(_results(todo, variants, evaluation, out, reporter, jobs)) as ended:
-        for variant, results in ended:
+        reporter.say(f"{len(variants) - len(todo)} of {len(variants)} are already done")
+    eta, order = Eta(len(todo)), [v.key for v in variants]
+    with closing(_results(todo, variants, evaluation, out, reporter, jobs)) as finished:
+        for variant, results in finished:
             if isinstance(results, str):
                 if variant.name == FULL:
-                    raise UserError(f"the full model cannot run, so that nothing can be compared: {results}")
-                reporter.say(f"{variant.key} cannot run: {results}; {pace.step()}")
+                    raise UserError(f"the full model failed, so there is nothing to compare with: {results}")
+                reporter.say(f"{variant.key} failed: {results}; {eta.step()}")
                 continue
             rows = results.accuracy.assign(ablation=variant.name, drop=0.0)[ABLATION.names]
             accuracy = [_ordered(with_drops(pd.concat([*accuracy, rows], ignore_index=True)), order)]
             rows = results.equivariance.assign(ablation=variant.name)
-            operator = [_ordered(_operators([*operator, rows]), order)]
+            operator = [_ordered(_joined_operators([*operator, rows]), order)]
             write_table(out / TABLE, accuracy[0])
             write_table(out / OPERATOR, operator[0])
             sources[variant.key] = variant.digests[0]
             write_whole(out / SOURCES, [json.dumps(sources, indent=1).encode()])
-            reporter.say(f"{variant.key} is done: {pace.step()}")
+            reporter.say(f"{variant.key} is done: {eta.step()}")
     return accuracy[0]
 
 
 def _ordered(table: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
-    """Rows in the order of the variants' keys, whichever ended first."""
+    """Sorts the rows by the variants' keys, whichever finished first."""
     keys = [f"{name}/{seed}" for name, seed in zip(table["ablation"], table["seed"], strict=True)]
     return table.iloc[sorted_places(keys, order)]
 
 
 def with_drops(table: pd.DataFrame) -> pd.DataFrame:
-    """Adds to every row how far it is below the full model in the same cell with the same seed."""
+    """Adds the column `drop`: how far a row is below that of the full model with the same settings and seed."""
     table = table.drop_duplicates(["ablation", *CELL], keep="last")
     full = table[table["ablation"] == FULL].set_index(CELL)["top1"]
     cells = pd.MultiIndex.from_frame(table[CELL])
     return table.assign(drop=full.reindex(cells).to_numpy() - table["top1"].to_numpy())[ABLATION.names]
 
 
-def _operators(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """What the operators do, variant by variant; the last row of the same measurement counts."""
+def _joined_operators(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Joins the tables of the operators' metrics; of several rows with the same keys the last one is kept."""
     table = pd.concat(tables, ignore_index=True).drop(columns="arm", errors="ignore")
     table = table.drop_duplicates(ABLATION_EQUIVARIANCE.keys, keep="last")
     return table[[*ABLATION_EQUIVARIANCE.keys, *(c for c in table.columns if c not in ABLATION_EQUIVARIANCE.keys)]]
@@ -118,35 +130,35 @@ def _variants(
     full: PretrainConfig, changes: Mapping[str, Change], seeds: Sequence[int], evaluation: EvaluateConfig,
     reporter: ProgressReporter,
 ) -> Iterator[Variant]:  # fmt: skip
-    """Seed by seed, the full model first."""
+    """Yields all variants, seed by seed, the full model first."""
     data = str(FrameSet(full.data).card["card_hash"])
-    made: dict[str, PretrainConfig] = {FULL: full}
+    configs: dict[str, PretrainConfig] = {FULL: full}
     for name, change in changes.items():
         try:
-            made[name] = change(replace(full, variant=name))
+            configs[name] = change(replace(full, variant=name))
         except UserError as error:
-            reporter.say(f"{name} cannot run: {error}")
+            reporter.say(f"{name} is left out: {error}")
     for seed in seeds:
-        for name, config in made.items():
+        for name, config in configs.items():
             seeded = replace(config, seed=seed)
             yield Variant(name, seeded, unit_digests(seeded, evaluation, data))
 
 
 def _sources(out: Path, variants: Sequence[Variant]) -> dict[str, str]:
-    """Which variants the table holds already; refuses a folder with other settings."""
+    """Reads which variants are in the tables, with their hashes; rejects a folder with other settings."""
     path = out / SOURCES
     if not path.exists():
         return {}
     for name in (TABLE, OPERATOR):
         if not (out / name).exists():
-            raise UserError(f"{out} has no {name}; remove {path}, and what is trained already is only read again")
+            raise UserError(f"{out} has no {name}; remove {path} and run the command again to rebuild the tables")
     try:
         sources: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise UserError(f"{path} is damaged; remove it, and what is trained already is only read again") from error
+        raise UserError(f"{path} is damaged; remove it and run the command again to rebuild the tables") from error
     for variant in variants:
         if sources.get(variant.key, variant.digests[0]) not in variant.digests:
-            raise UserError(f"{out} holds another ablation ({variant.key} had other settings); choose another --out")
+            raise UserError(f"{out} contains another ablation ({variant.key} had other settings); choose another --out")
     return sources
 
 
@@ -154,10 +166,9 @@ def _results(
     todo: Sequence[Variant], variants: Sequence[Variant], evaluation: EvaluateConfig, out: Path,
     reporter: JobsReporter, jobs: int | None,
 ) -> Generator[tuple[Variant, Results | str]]:  # fmt: skip
-    """Variants with their results, or the reason why they have none, as they end.
+    """Yields variants as they finish, each with its results, or with the reason for its failure.
 
-    Where a variant changes nothing, as with the algebra that the model has already, it has the results of the full
-    model.
+    A variant that changes nothing, such as the algebra that the model has anyway, gets the results of the full model.
     """
     runs: dict[str, Variant] = {}
     sharing: dict[str, list[Variant]] = {}

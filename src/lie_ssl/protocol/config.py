@@ -10,45 +10,45 @@ from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.settings import PROPORTIONS
 from lie_ssl.serialization import check_numbers
 
-MOST_PAIRS = 1000
+MAX_PAIRS = 1000
 
 
 @dataclass(frozen=True)
 class EvaluateConfig:
-    """The protocol's settings."""
+    """The settings of the protocol."""
 
     proportions: tuple[float, ...] = PROPORTIONS
     """Shares of the training instances that the supervised phase sees in all poses."""
     probe: ProbeConfig = field(default_factory=ProbeConfig)
-    """Linear evaluation."""
+    """Settings of linear evaluation."""
     finetune: FinetuneConfig = field(default_factory=FinetuneConfig)
-    """Finetuning."""
+    """Settings of finetuning."""
     options: tuple[int, ...] = (1,)
-    """1: classifiers see the embedding; 2: and neighbours of it, moved by the operator."""
+    """1: classifiers are trained on the embedding; 2: also on neighbours of it, moved by the operator."""
     neighbours: int = 1
-    """Neighbours of an embedding for Option 2."""
+    """Neighbours per embedding in Option 2."""
     limit: int | None = 4000
-    """Most frames of a test setting and kind of pose; None for all."""
+    """Maximum number of frames per test setting and kind of pose; None for all."""
     pairs: int = 4
-    """Moves of an instance in the tests of the operator."""
+    """Moves per instance in the tests of the operator."""
     seed: int = 0
-    """Of the sampling of frames, batches and moves."""
+    """Seed of the sampling of frames, batches and moves."""
 
     def __post_init__(self) -> None:
         check_numbers(self)
         if not self.proportions or any(not 0 < p <= 1 for p in self.proportions):
-            raise UserError(f"proportions are {self.proportions}, but they must lie above 0 and at most at 1")
+            raise UserError(f"proportions are {self.proportions}, but they must be above 0 and at most 1")
         if not self.options or any(o not in (1, 2) for o in self.options):
-            raise UserError(f"options are {self.options}, but there are 1 and 2")
+            raise UserError(f"options are {self.options}, but only 1 and 2 exist")
         if self.limit is not None and self.limit < 1:
-            raise UserError(f"limit is {self.limit}, but it must be 1 or more; None takes all frames")
+            raise UserError(f"limit is {self.limit}, but it must be 1 or more, or None for all frames")
         if self.pairs < 1 or self.neighbours < 1 or self.seed < 0:
             raise UserError("pairs and neighbours must be 1 or more, seed 0 or more")
-        if self.pairs > MOST_PAIRS or self.neighbours > MOST_PAIRS:
+        if self.pairs > MAX_PAIRS or self.neighbours > MAX_PAIRS:
             raise UserError(
-                f"pairs is {self.pairs:,} and neighbours {self.neighbours:,}, but they go to {MOST_PAIRS:,}"
+                f"pairs is {self.pairs:,} and neighbours {self.neighbours:,}, but they must be at most {MAX_PAIRS:,}"
             )
         if self.finetune.steps and self.finetune.start == "linear" and not self.probe.normalise:
             raise UserError(
-                "finetuning can start from linear evaluation only if that standardises; give --finetune.start zero"
+                "finetuning can start from linear evaluation only if probe.normalise is on; give --finetune.start zero"
             )

@@ -1,4 +1,4 @@
-"""What phases and metrics see of an evaluation: one encoder on one data set, with its embeddings, sets and moves."""
+"""The context of an evaluation, for phases and metrics: an encoder, a data set, embeddings, test sets and moves."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Subject:
-    """What is evaluated, and what it is called in the tables."""
+    """The encoder that is evaluated, with its names in the tables."""
 
     encoder: Encoder
     method: str
@@ -41,31 +41,31 @@ class Subject:
     seed: int = 0
     operator: LieOperator | None = None
     coordinates: Tensor | None = None
-    classes: tuple[str, ...] = ()  # that the encoder was trained among; empty if it does not matter
-    factors: tuple[str, ...] = ("pose",)  # that the operator knows, as the run's data set names them
-    seen: float = SSL_PROPORTION  # share of the training instances that it saw in all poses
+    classes: tuple[str, ...] = ()  # classes of the data set of its run; empty to skip the check
+    factors: tuple[str, ...] = ("pose",)  # factors of variation that the operator was trained on
+    seen: float = SSL_PROPORTION  # share of the training instances that the encoder was shown in all poses
 
 
 @dataclass(frozen=True, eq=False)
 class MoveTest:
-    """What a metric is measured on: moves by known or unknown instances, and a part of the embedding."""
+    """The input of a metric: moves of known or unknown instances, and a part of the embedding."""
 
     poses: str
     instances: str
     part: str
-    dims: slice | Tensor  # the dimensions of that part
+    dims: slice | Tensor  # dimensions of that part
     moves: Moves
 
 
 class Context:
-    """One subject on one data set. Refuses what cannot be evaluated.
+    """One encoder on one data set. Rejects combinations that cannot be evaluated.
 
     Args:
         subject: The encoder, its operator if it has one, and their names.
         frames: The data set.
-        config: The protocol's settings.
-        features: The embeddings of the data set's frames.
-        say: Where sentences about the work go.
+        config: The settings of the protocol.
+        features: The embeddings of the frames.
+        say: Called with messages for the user.
     """
 
     def __init__(
@@ -74,33 +74,33 @@ class Context:
         check_classes(subject, frames)
         if 2 in config.options and (subject.operator is None or subject.coordinates is None):
             raise UserError(
-                "Option 2 moves embeddings and needs a run with an operator; take a Lie arm or leave it out"
+                "Option 2 moves embeddings and needs a run with an operator; evaluate a Lie arm or leave Option 2 out"
             )
         check_proportions(frames.index, config.proportions)
         self.subject, self.frames, self.config, self.features, self.say = subject, frames, config, features, say
-        # What is new must be new in every phase, and the same at every proportion.
+        # New poses must be new in every phase, and the same at every proportion.
         seen = max(subject.seen, *config.proportions)
         self.settings = Settings(frames.index, seen=seen, limit=config.limit, seed=config.seed)
         self.settings.validation()
-        self.deltas = known_deltas(subject, frames)
-        self.probes: dict[tuple[int, float], tuple[Probe, Tensor]] = {}  # of linear evaluation, where finetuning starts
+        self.deltas = operator_deltas(subject, frames)
+        self.probes: dict[tuple[int, float], tuple[Probe, Tensor]] = {}  # linear probes, from which finetuning starts
         self.moves = {poses: self._draw_moves(poses) for poses in self.settings.poses}
 
     def labels(self, rows: Rows) -> Tensor:
-        """(rows,) -> (rows,) numbers of the true classes."""
+        """(rows,) -> (rows,) indices of the true classes."""
         return torch.from_numpy(self.frames.labels[rows])
 
     @cached_property
     def rotations(self) -> NDArray[np.float64]:
-        """(frames, 3, 3), in the axes of the camera."""
+        """(frames, 3, 3) rotation matrices in camera axes."""
         return np.stack(self.frames.index["rotation"].to_list()).reshape(-1, 3, 3).astype(np.float64)
 
     def combinations(self) -> list[tuple[int, float]]:
-        """Option and proportion of every classifier."""
+        """The (option, proportion) of every classifier."""
         return [(option, p) for option in self.config.options for p in self.config.proportions]
 
     def neighbours(self, option: int) -> Neighbours | None:
-        """What gives moved copies of an embedding; nothing for Option 1."""
+        """The sampler of moved embeddings for Option 2; None for Option 1."""
         if option == 1:
             return None
         assert self.subject.operator is not None
@@ -108,7 +108,7 @@ class Context:
         return NeighbourSampler(self.subject.operator, self.subject.coordinates, self.config.neighbours)
 
     def tests(self, proportion: float) -> Iterator[tuple[str, str, Rows]]:
-        """Setting, kind of pose and frames of every test set that is not empty."""
+        """Yields the setting, the kind of pose and the frames of every test set that is not empty."""
         for poses in self.settings.poses:
             for setting in SETTINGS:
                 rows = self.settings.test(setting, poses, proportion)
@@ -116,9 +116,12 @@ class Context:
                     yield setting, poses, rows
 
     def move_tests(self) -> Iterator[list[MoveTest]]:
-        """For every kind of pose, and for known and unknown instances: the parts of the embedding, the whole last."""
+        """Yields one list per kind of pose and per group of instances: a test for each part of the embedding.
+
+        The last test of a list is that of the whole embedding.
+        """
         for poses in self.settings.poses:
-            for instances in INSTANCES.words:
+            for instances in INSTANCES.categories:
                 moves = self.moves[poses][instances]
                 dims: dict[str, slice | Tensor] = {"whole": slice(None)}
                 if self.subject.operator is not None:
@@ -127,7 +130,7 @@ class Context:
                 yield [MoveTest(poses, instances, part, own, moves) for part, own in dims.items()]
 
     def embed(self) -> None:
-        """Computes the embeddings that the protocol needs and does not have yet, in large batches, and keeps them."""
+        """Computes all missing embeddings in large batches, and saves them."""
         every = [
             *(rows for p in self.config.proportions for _, _, rows in self.tests(p)),
             *self.settings.validation(),
@@ -138,14 +141,14 @@ class Context:
         self.features.save()
 
     def _draw_moves(self, poses: str) -> dict[str, Moves]:
-        """Moves of the instances that the encoder saw in all poses, of validation instances and of unknown ones."""
+        """Draws moves of instances that the encoder was shown in all poses, of validation and of unknown instances."""
         index = self.frames.index
         frames = index[index["duplicate_of"].isna() & (index["pose"] == poses)]
         known, validation, unknown = self._move_frames(frames)
         if unknown.empty:
             raise UserError(
-                f"{self.frames.folder} has no test instances in {poses} poses, so that nothing can be said about "
-                "unknown objects; make one with more instances a class, or a larger --test"
+                f"{self.frames.folder} has no test instances in {poses} poses, so unknown objects cannot be tested; "
+                "make a data set with more instances per class, or with a larger --test"
             )
         return {
             name: draw_moves(part, self.config.pairs, self.config.seed)
@@ -153,41 +156,42 @@ class Context:
         }
 
     def _move_frames(self, frames: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-        """Those of known, of validation and of unknown instances."""
-        varies = self.settings.varies(frames, self.subject.seen)
+        """The frames of known, validation and unknown instances."""
+        diverse = self.settings.is_diverse(frames, self.subject.seen)
         in_validation = frames.index.isin(self.settings.validation_frames.index)
-        # Where every class is one object, those seen in one pose are the unknown ones to the operator.
-        new = ~varies & ~in_validation if self.settings.objects else (frames["split"] == "test").to_numpy(bool)
-        return frames[varies], frames[in_validation], frames[new]
+        # If every class is a single object, the objects shown in one pose only are unknown to the operator.
+        is_test = (frames["split"] == "test").to_numpy(bool)
+        unknown = ~diverse & ~in_validation if self.settings.one_object_per_class else is_test
+        return frames[diverse], frames[in_validation], frames[unknown]
 
 
 def check_labels(frames: FrameSet) -> None:
-    """Refuses data sets without classes to tell apart."""
+    """Rejects data sets with a single class."""
     if len(frames.classes) < 2:
         raise UserError(
-            f"{frames.folder} has one class ({frames.classes[0]}), but an evaluation asks for the class; sort the "
+            f"{frames.folder} has a single class ({frames.classes[0]}), but an evaluation needs two or more; sort the "
             "pictures or clips into folders class/instance, or evaluate on another data set"
         )
 
 
 def check_classes(subject: Subject, frames: FrameSet) -> None:
-    """Refuses other classes than those of the run; one on data without labels has one class, and fits anywhere."""
+    """Rejects a data set with other classes than the run's, unless the run has a single class (unlabelled data)."""
     if len(subject.classes) > 1 and set(subject.classes) != set(frames.classes):
-        strange = sorted(set(frames.classes) ^ set(subject.classes))
+        different = sorted(set(frames.classes) ^ set(subject.classes))
         raise UserError(
-            f"{frames.folder} has other classes than the run's data set ({', '.join(strange[:3])} ...); evaluate "
+            f"{frames.folder} has other classes than the run's data set ({', '.join(different[:3])} ...); evaluate "
             "on that one, or on one with the same classes"
         )
     check_labels(frames)
 
 
-def known_deltas(subject: Subject, frames: FrameSet) -> Deltas:
-    """How far apart frames are, in the factors that the subject's operator knows; refuses data that vary otherwise."""
+def operator_deltas(subject: Subject, frames: FrameSet) -> Deltas:
+    """The differences between frames in the factors of the subject's operator; rejects data with other factors."""
     deltas = Deltas(frames.index, [f for f in subject.factors if f in get_args(FrameKind)])
     new_kinds = set(pose_kinds(frames.index)) - set(deltas.kinds or pose_kinds(frames.index))
     if subject.operator is not None and (new_kinds or deltas.factors != subject.factors):
         raise UserError(
-            f"{frames.folder} varies in {', '.join([*deltas.factors, *sorted(new_kinds)])}, but the run's "
-            f"operator knows {', '.join(subject.factors)}; evaluate on a data set that varies as the run's own does"
+            f"{frames.folder} varies in {', '.join([*deltas.factors, *sorted(new_kinds)])}, but the run's operator "
+            f"was trained on {', '.join(subject.factors)}; evaluate on a data set with the factors of the run's own"
         )
     return deltas

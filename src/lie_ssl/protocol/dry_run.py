@@ -1,7 +1,7 @@
-"""A dry run: every phase of a recipe for a few steps at full size with random weights, and what the whole would cost.
+"""A dry run: runs a few steps of every phase of a recipe, and estimates the cost of the whole recipe.
 
-A step has the batch that one of several GPUs would have. Frames are a few of the recipe's own renderer and size, drawn
-into a temporary folder; nothing is left on the disk.
+Models have their full size and random weights. A step has the batch of one of several GPUs. A few frames are rendered
+at the size of the recipe, into a temporary folder; nothing is left on disk.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
+from lie_ssl._text import count
 from lie_ssl.errors import UserError
 from lie_ssl.frames import DataConfig, FrameSet, PairSampler, make_frames
 from lie_ssl.frames.columns import ROW
@@ -43,26 +44,26 @@ from lie_ssl.training.model import build_model
 from lie_ssl.training.optimisers import build_optimiser, gradient_norms
 from lie_ssl.training.run import passes_needed
 
-PROBE_STEPS = 20  # one alone would mostly be setting up
-STATES = {"adamw": 2, "sgd": 1, "lars": 1}  # numbers that an optimiser keeps for a weight
+PROBE_STEPS = 20  # the time of a single step would mostly be set-up
+STATES = {"adamw": 2, "sgd": 1, "lars": 1}  # numbers that an optimiser stores per weight
 
 
 @dataclass(frozen=True)
 class Job:
-    """What one encoder goes through; a phase that is None is left out."""
+    """The phases of one encoder; a phase that is None is left out."""
 
     name: str
     encoder: EncoderConfig
-    data: DataConfig  # like what it sees: the size of the frames counts, and the factors in which they vary
+    data: DataConfig  # of the frames; only their size and factors of variation matter
     classes: int
     finetune: FinetuneConfig
     probe: ProbeConfig | None = None
     pretraining: PretrainConfig | None = None
-    embedded: int = 0  # frames that pass the encoder without teaching it
+    embedded: int = 0  # frames that are only embedded, without training
     option: int = 1
     neighbours: int = 1
-    classifiers: int = 1  # how often the grid of rates is tried: for every proportion and option
-    units: int = 1  # how many of the recipe's units are like this one but for their seed
+    classifiers: int = 1  # how often the grid of rates is trained: once for every proportion and option
+    units: int = 1  # units of the recipe that differ from this one in their seed only, and itself
 
 
 @dataclass(frozen=True)
@@ -73,31 +74,31 @@ class Phase:
     name: str
     work: str
     parameters: tuple[int, int, int]  # of the encoder, the heads and the operator
-    times: float  # the measured step in the whole phase, on this machine alone
+    repeats: float  # how often the whole phase on one device repeats the measured step
     cost: Cost
     units: int = 1
 
     @property
     def hours(self) -> float:
-        """Of the whole phase on this machine."""
-        return self.times * self.cost.seconds / 3600
+        """Duration of the whole phase on this machine."""
+        return self.repeats * self.cost.seconds / 3600
 
     def hours_on(self, gpus: int, tflops: float) -> float:
-        """Of the whole phase on several GPUs that do so many 10^12 operations a second each, all of the time."""
-        return self.times * self.cost.flops / (gpus * tflops * 1e12 * 3600)
+        """Duration of the whole phase on several GPUs, each sustaining `tflops` 10^12 operations per second."""
+        return self.repeats * self.cost.flops / (gpus * tflops * 1e12 * 3600)
 
 
 def grid_jobs(recipe: Recipe, units: Sequence[Unit]) -> list[Job]:
     """One job for every method and arm, with its first seed."""
     index = planned_index(recipe.data)
-    classes, count = index["class"].nunique(), cache(lambda config: embedded_frames(index, config))
+    classes, embedded = index["class"].nunique(), cache(lambda config: embedded_frames(index, config))
     arms: dict[tuple[str, str], list[Unit]] = {}
     for unit in units:
-        arms.setdefault(unit.words[:2], []).append(unit)
+        arms.setdefault(unit.key[:2], []).append(unit)
     return [
         evaluated_job(
             "/".join(words), own[0].pretraining.encoder, recipe.data, classes, own[0].evaluation,
-            count(own[0].evaluation), own[0].pretraining, len(own),
+            embedded(own[0].evaluation), own[0].pretraining, len(own),
         )
         for words, own in arms.items()
     ]  # fmt: skip
@@ -107,7 +108,7 @@ def evaluated_job(
     name: str, encoder: EncoderConfig, data: DataConfig, classes: int, config: EvaluateConfig, embedded: int,
     pretraining: PretrainConfig | None = None, units: int = 1,
 ) -> Job:  # fmt: skip
-    """A job that ends with the protocol; of several options the most expensive is measured."""
+    """A job with the evaluation of an encoder; of several options the most expensive is measured."""
     return Job(
         name, encoder, data, classes, config.finetune, config.probe, pretraining, embedded, max(config.options),
         config.neighbours, len(config.options) * len(config.proportions), units,
@@ -127,20 +128,23 @@ def gaps_jobs(config: GapsConfig) -> list[Job]:
 
 
 def transfer_jobs(name: str, config: TransferConfig) -> list[Job]:
-    """One job: MAE and MAE Lie are finetuned alike. The data set's own validation and test pictures are not counted."""
+    """One job, as MAE and MAE Lie are finetuned alike. Validation and test pictures are not counted."""
     like = DataConfig(render=RenderSettings(size=config.image_size))
     return [Job(name, config.encoder, like, config.classes, config.transfer.finetune)]
 
 
 def planned_index(config: DataConfig) -> pd.DataFrame:
-    """The index of a data set that is not there."""
+    """The index that a data set would have, without making it."""
     index: pd.DataFrame = build_index(make_plan(config).rows).drop(["rotation"]).to_pandas()
     return index.rename_axis(index=ROW)
 
 
 def embedded_frames(index: pd.DataFrame, config: EvaluateConfig) -> int:
-    """How many frames pass the encoder in an evaluation beside the steps of finetuning: all that linear evaluation
-    needs once, and for finetuning the validation frames of every trial and the test frames of the best."""
+    """The number of frames that an evaluation embeds, apart from the steps of finetuning.
+
+    These are all frames once for linear evaluation, and for finetuning the validation frames for every trial and the
+    test frames for the best trial.
+    """
     settings = Settings(index, seen=max(SSL_PROPORTION, *config.proportions), limit=config.limit, seed=config.seed)
     validation = np.concatenate(settings.validation())
     tests = [
@@ -148,15 +152,15 @@ def embedded_frames(index: pd.DataFrame, config: EvaluateConfig) -> int:
         for p in config.proportions
     ]
     training = [settings.training(p).all for p in config.proportions]
-    count = len(np.unique(np.concatenate([validation, *tests, *training])))
+    total = len(np.unique(np.concatenate([validation, *tests, *training])))
     if config.finetune.steps:
         each = len(config.finetune.trials) * len(validation)
-        count += len(config.options) * sum(each + len(rows) for rows in tests)
-    return count
+        total += len(config.options) * sum(each + len(rows) for rows in tests)
+    return total
 
 
-class StandIn(FrameSet):
-    """A few frames of some classes, with labels as if there were all of them."""
+class StandInFrames(FrameSet):
+    """A few frames of a few classes, with as many class labels as the full data set."""
 
     def __init__(self, folder: Path, classes: int) -> None:
         super().__init__(folder)
@@ -165,20 +169,26 @@ class StandIn(FrameSet):
     @cached_property
     def classes(self) -> list[str]:
         own = sorted(self.index["class"].unique())
-        return own + [f"~{i}" for i in range(len(own), self._count)]  # ~ comes after all letters
+        return own + [f"~{i}" for i in range(len(own), self._count)]  # ~ sorts after all letters
 
 
-def stand_in(config: DataConfig) -> DataConfig:
-    """Four classes x two instances x a few poses with the settings of the given one; every second instance varies."""
+def reduced_config(config: DataConfig) -> DataConfig:
+    """The same settings with four classes, two instances per class, one of them diverse, and a few poses."""
     own = replace(config, instances=2, step=90.0, rotations=4, validation=0.0, test=0.0)
     names = sorted({row.class_name for row in make_plan(own).rows})
     return replace(own, classes=tuple(names[:4]))
 
 
 def dry_run(jobs: Sequence[Job], *, gpus: int = 8, steps: int = 1, say: Say = lambda _: None) -> list[Phase]:
-    """Runs every phase of every job for one step to warm up and `steps` more, and says what they cost.
+    """Runs every phase of every job for one step to warm up and `steps` more, and measures their cost.
 
-    Arms with the same encoder and evaluation share the measurement of the latter.
+    The evaluation is measured once for all arms with the same encoder and evaluation.
+
+    Args:
+        jobs: The jobs to measure.
+        gpus: The number of GPUs that would share a batch.
+        steps: Measured steps per phase.
+        say: Called with messages for the user.
     """
     if gpus < 1 or steps < 1:
         raise UserError(f"gpus is {gpus} and steps {steps}, but they must be 1 or more")
@@ -188,31 +198,31 @@ def dry_run(jobs: Sequence[Job], *, gpus: int = 8, steps: int = 1, say: Say = la
         places: dict[DataConfig, Path] = {}
         for job in jobs:
             place = places.setdefault(job.data, Path(folder) / str(len(places)))
-            make_frames(stand_in(job.data), place, workers=1)
+            make_frames(reduced_config(job.data), place, workers=1)
             say(f"{job.name}: {', '.join(phase_names(job))}")
-            rehearsal = Rehearsal(job, StandIn(place, job.classes), gpus, steps)
-            phases += rehearsal.pretraining()
-            # What the classifiers cost depends on the run by its operator only, and only if that moves anything.
+            runner = PhaseRunner(job, StandInFrames(place, job.classes), gpus, steps)
+            phases += runner.pretraining()
+            # The cost of classifiers depends on the run only through its operator, and only in Option 2.
             alike = replace(job, name="", units=1, pretraining=job.pretraining if job.option == 2 else None)
             if alike not in known:
-                known[alike] = rehearsal.supervised()
+                known[alike] = runner.supervised()
             phases += [replace(phase, job=job.name, units=job.units) for phase in known[alike]]
-            del rehearsal
-            gc.collect()  # the next arm's peak of memory is its own
+            del runner
+            gc.collect()  # so that the peak memory of the next arm does not include this one
     return phases
 
 
 def phase_names(job: Job) -> list[str]:
-    """Of the phases that a job has."""
-    has = {
+    """The names of the phases of a job."""
+    included = {
         "pretraining": job.pretraining is not None, "embedding": job.embedded > 0, "linear": job.probe is not None,
         "finetuning": job.finetune.steps > 0,
     }  # fmt: skip
-    return [name for name, there in has.items() if there]
+    return [name for name, is_included in included.items() if is_included]
 
 
-class Rehearsal:
-    """The phases of one job, in their order."""
+class PhaseRunner:
+    """Measures the phases of one job, in order."""
 
     def __init__(self, job: Job, frames: FrameSet, gpus: int, steps: int) -> None:
         self.job, self.frames, self.gpus, self.steps = job, frames, gpus, steps
@@ -227,7 +237,7 @@ class Rehearsal:
         if self.run is None:
             return []
         optim = self.run.optim
-        step = PretrainingStep(self.run, self.frames, share_of(optim.batch, self.gpus, 2))
+        step = PretrainingStep(self.run, self.frames, batch_per_gpu(optim.batch, self.gpus, 2))
         cost = measure(step, self.steps, STATES[optim.name])
         groups = step.model.groups()
         encoder, heads, operator = (
@@ -235,8 +245,8 @@ class Rehearsal:
         )
         step.model.zero_grad(set_to_none=True)
         self.encoder, self.operator, self.coordinates = step.model.method.encoder, step.model.operator, step.t
-        work, times = f"{optim.steps:,} steps of {optim.batch}", optim.steps * optim.accumulate * self.gpus
-        return [Phase(self.job.name, "pretraining", work, (encoder, heads, operator), times, cost, self.job.units)]
+        work, repeats = f"{optim.steps:,} steps of {optim.batch}", optim.steps * optim.accumulate * self.gpus
+        return [Phase(self.job.name, "pretraining", work, (encoder, heads, operator), repeats, cost, self.job.units)]
 
     def supervised(self) -> list[Phase]:
         runs = {"embedding": self._embedding, "linear": self._linear, "finetuning": self._finetuning}
@@ -275,7 +285,7 @@ class Rehearsal:
 
     def _finetuning(self) -> Phase:
         config, job = self.job.finetune, self.job
-        share = share_of(config.batch, self.gpus, 4)
+        share = batch_per_gpu(config.batch, self.gpus, 4)
         few, name = replace(config, steps=1, batch=share), max(config.optimisers, key=lambda n: STATES[n])
         rows = Settings(self.frames.index).training(SSL_PROPORTION)
         neighbours = self._neighbours()
@@ -289,21 +299,23 @@ class Rehearsal:
         heads = job.classes * (self.encoder.dim + 1)
         return self._phase("finetuning", work, heads, fits * config.steps * config.batch / share, cost)
 
-    def _phase(self, name: str, work: str, heads: int, times: float, cost: Cost) -> Phase:
+    def _phase(self, name: str, work: str, heads: int, repeats: float, cost: Cost) -> Phase:
         encoder = sum(p.numel() for p in trained(self.encoder))
         operator = sum(p.numel() for p in self.operator.parameters()) if self.operator and self.job.option == 2 else 0
-        return Phase(self.job.name, name, work, (encoder, heads, operator), times, cost)
+        return Phase(self.job.name, name, work, (encoder, heads, operator), repeats, cost)
 
     def _neighbours(self) -> Neighbours | None:
         if self.job.option == 1:
             return None
         if self.operator is None or self.coordinates is None:
-            raise UserError(f"{self.job.name}: Option 2 moves embeddings and needs a run with an operator")
+            raise UserError(
+                f"{self.job.name}: Option 2 moves embeddings and needs a run with an operator; use Option 1"
+            )
         return NeighbourSampler(self.operator, self.coordinates, self.job.neighbours)
 
 
 class PretrainingStep:
-    """A model with its optimiser; a call is a whole training step on a fresh batch."""
+    """A model with its optimiser; each call is one training step on a new batch."""
 
     def __init__(self, config: PretrainConfig, frames: FrameSet, batch: int) -> None:
         self.config, self.batch, self.count = config, batch, 0
@@ -320,7 +332,10 @@ class PretrainingStep:
         batch, draws = next(self.batches), Draws(self.config.seed, self.count, self.batch)
         out = self.model(to_float(batch["x"]), to_float(batch["x_next"]), batch["delta"], batch["paired"], draws)
         if not bool(torch.isfinite(out.total)):
-            raise UserError(f"the loss of {self.config.method.name}/{self.config.arm} is not finite at the first steps")
+            raise UserError(
+                f"the loss of {self.config.method.name}/{self.config.arm} is not finite in the first steps; lower the "
+                "learning rate of the recipe"
+            )
         self.optimiser.zero_grad(set_to_none=True)
         out.total.backward()
         gradient_norms(self.model, self.config.optim.clip)
@@ -330,8 +345,11 @@ class PretrainingStep:
         return self.model
 
 
-def share_of(batch: int, gpus: int, least: int) -> int:
-    """What one of several GPUs has of a batch."""
+def batch_per_gpu(batch: int, gpus: int, least: int) -> int:
+    """The batch of each of several GPUs."""
     if batch % gpus or batch // gpus < least:
-        raise UserError(f"a batch of {batch} cannot be shared by {gpus} GPUs with {least} or more for each; set --gpus")
+        raise UserError(
+            f"a batch of {batch} cannot be divided equally among {count(gpus, 'GPU')} with {least} or more for each; "
+            "change --gpus"
+        )
     return batch // gpus

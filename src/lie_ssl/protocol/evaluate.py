@@ -1,7 +1,7 @@
-"""The whole protocol for one encoder: every phase and every metric that is registered, as long tables.
+"""The whole protocol for one encoder: all registered phases and metrics, as long tables.
 
-Phases (`lie_ssl.protocol.phases`) and metrics (`lie_ssl.protocol.metrics`) yield rows; this module gathers them.
-`lie_ssl.protocol.results` writes them into a folder with a card.
+Phases (`lie_ssl.protocol.phases`) and metrics (`lie_ssl.protocol.metrics`) yield rows, which this module collects.
+`lie_ssl.protocol.results` writes them to a folder with a card.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lie_ssl.protocol.config import EvaluateConfig
 from lie_ssl.protocol.context import Context, Say, Subject, check_labels
 from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.metrics import METRICS, with_measures
-from lie_ssl.protocol.phases import PHASES, to_run
+from lie_ssl.protocol.phases import PHASES, ordered_phases
 from lie_ssl.protocol.schema import ACCURACY, CURVE, EQUIVARIANCE, PREDICTIONS, TRIALS
 
 __all__ = ["EvaluateConfig", "Evaluation", "Results", "Say", "Subject", "check_labels"]
@@ -27,24 +27,24 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """Long tables, one row a measurement; `lie_ssl.protocol.schema` has their columns."""
+    """Long tables with one row per measurement; their columns are in `lie_ssl.protocol.schema`."""
 
     accuracy: pd.DataFrame
     equivariance: pd.DataFrame
     curve: pd.DataFrame
     trials: pd.DataFrame
-    predictions: pd.DataFrame  # of the linear classifier at the largest proportion, for pictures
+    predictions: pd.DataFrame  # by the linear classifier at the largest proportion, for the pictures in reports
 
 
 class Evaluation:
-    """One subject on one data set.
+    """The evaluation of one encoder on one data set.
 
     Args:
         subject: The encoder, its operator if it has one, and their names.
         frames: The data set.
-        config: The protocol's settings.
-        features: The embeddings of the data set's frames.
-        say: Where sentences about the work go.
+        config: The settings of the protocol.
+        features: The embeddings of the frames.
+        say: Called with messages for the user.
     """
 
     def __init__(
@@ -53,15 +53,19 @@ class Evaluation:
         self.context = Context(subject, frames, config, features, say)
 
     def run(self) -> Results:
-        """All phases and all metrics."""
+        """Runs all phases and all metrics."""
         self.context.embed()
-        tables = self.phases(*(entry.name for entry in to_run()))
-        equivariance = with_measures(EQUIVARIANCE).frame(list(self._measured()))
+        tables = self.phases(*(entry.name for entry in ordered_phases()))
+        equivariance = with_measures(EQUIVARIANCE).frame(list(self._metric_rows()))
         self.context.features.save()
         return Results(equivariance=equivariance, **tables)
 
     def phases(self, *names: str) -> dict[str, pd.DataFrame]:
-        """The tables of some phases, by their names."""
+        """Runs the phases with the given names.
+
+        Returns:
+            Their tables by name.
+        """
         tables = (ACCURACY, CURVE, TRIALS, PREDICTIONS)
         rows: dict[str, list[Row]] = {table.name: [] for table in tables}
         for name in names:
@@ -69,8 +73,8 @@ class Evaluation:
                 rows[table.name].append(row)
         return {table.name: table.frame(rows[table.name]) for table in tables}
 
-    def _measured(self) -> Iterator[Row]:
-        """A row for every kind of pose, for known and unknown instances, and for every part of the embedding."""
+    def _metric_rows(self) -> Iterator[Row]:
+        """Yields a row per kind of pose, for known and unknown instances, and for each part of the embedding."""
         subject, metrics = self.context.subject, METRICS.entries()
         for tests in self.context.move_tests():
             shared: dict[str, float] = {}

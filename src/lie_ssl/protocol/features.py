@@ -1,4 +1,4 @@
-"""Embeddings of the frames of a data set, computed once and kept under a hash of the encoder and the data."""
+"""Embeddings of the frames of a data set, computed once and cached under a hash of the encoder and the data."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ DIGEST = "sha256"
 
 
 def encoder_hash(encoder: nn.Module) -> str:
-    """Twelve hex digits over all weights and the structure; equal for encoders that compute the same."""
-    # How tokens are pooled shows neither in the weights nor in the printed structure.
+    """A hash of 12 hex digits of the weights and the structure, equal for encoders that compute the same."""
+    # The pooling of tokens is neither in the weights nor in the printed structure.
     digest = hashlib.sha256(f"{encoder}{getattr(encoder, 'pool', '')}".encode())
     for name, value in sorted(encoder.state_dict().items()):
         digest.update(f"{name}{tuple(value.shape)}{value.dtype}".encode())
@@ -34,9 +34,12 @@ def encoder_hash(encoder: nn.Module) -> str:
 
 
 class Features:
-    """Gives embeddings by rows of the index, and computes those that it does not have.
+    """Returns the embeddings of rows of the index, and computes those that are missing.
 
-    With a folder they are read from there and, by :meth:`save`, kept there for the next evaluation.
+    Args:
+        encoder: The encoder.
+        frames: The data set.
+        folder: Cache folder, from which embeddings are read and to which :meth:`save` writes them; None for no cache.
     """
 
     def __init__(self, encoder: nn.Module, frames: FrameSet, folder: Path | None = None) -> None:
@@ -64,7 +67,7 @@ class Features:
         return self._z[torch.from_numpy(self._place[rows])]
 
     def save(self) -> None:
-        """Keeps what was computed, whole or not at all."""
+        """Writes the embeddings to the cache folder, atomically."""
         if self.path is None or not self._changed:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,10 +82,10 @@ class Features:
         try:
             with safe_open(path, framework="pt") as file:
                 rows, z = file.get_tensor("rows").numpy(), file.get_tensor("z")
-                whole = (file.metadata() or {}).get(DIGEST) == _digest(rows, z) and self._fits(rows, z)
+                valid = (file.metadata() or {}).get(DIGEST) == _digest(rows, z) and self._fits(rows, z)
         except (SafetensorError, OSError, TypeError, ValueError):
-            whole = False
-        if not whole:  # a damaged file is only a lost cache
+            valid = False
+        if not valid:  # the embeddings of a damaged file are computed again
             path.unlink(missing_ok=True)
             return
         self._z = z

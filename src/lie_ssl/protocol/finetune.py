@@ -1,4 +1,4 @@
-"""Finetuning: the encoder and a classifier on it learn the classes together."""
+"""Finetuning: trains an encoder together with a classifier on top of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lie_ssl.frames.loader import to_tensor
 from lie_ssl.methods.draws import derive_seed
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.features import to_float
-from lie_ssl.protocol.probe import MOST_BATCH, Linear, Neighbours, OptimiserName
+from lie_ssl.protocol.probe import MAX_BATCH, Linear, Neighbours, OptimiserName
 from lie_ssl.protocol.settings import TrainingRows
 from lie_ssl.serialization import check_numbers
 from lie_ssl.storage.limits import check_steps
@@ -28,7 +28,7 @@ Rows = NDArray[np.int64]
 
 
 class Pictures(Protocol):
-    """What can be learned from: a FrameSet, or photographs."""
+    """Labelled pictures to train on: a FrameSet or photographs."""
 
     @property
     def classes(self) -> list[str]: ...
@@ -41,36 +41,37 @@ class Pictures(Protocol):
 
 @dataclass(frozen=True)
 class FinetuneConfig:
-    """Training of encoder and classifier."""
+    """Settings of finetuning."""
 
     steps: int = 200
-    """Steps of every trial; 0 leaves finetuning out."""
+    """Steps per trial; 0 skips finetuning."""
     batch: int = 64
-    """Frames in a batch, half of them of instances in all poses."""
+    """Frames per batch, half of them of instances shown in all poses."""
     rates: tuple[float, ...] = (1e-3, 3e-4)
-    """Learning rates that are tried."""
+    """Learning rates to try."""
     optimisers: tuple[OptimiserName, ...] = ("adamw",)
-    """Optimisers; every one with every rate."""
+    """Optimisers to try, each with every rate."""
     weight_decay: float = 0.0
-    """Of encoder and classifier."""
+    """Weight decay of encoder and classifier."""
     warmup: float = 0.1
-    """Share of the steps in which the rate rises."""
+    """Share of the steps for the warm-up of the rate."""
     start: Literal["linear", "zero"] = "linear"
-    """The classifier before the first step: the one of linear evaluation, or zeros as in the paper."""
+    """Initial classifier: that of linear evaluation, or zeros as in the paper."""
 
     def __post_init__(self) -> None:
         check_steps("finetune.steps", self.steps)
         check_numbers(self, "finetune")
-        if self.batch > MOST_BATCH:
-            raise UserError(f"finetune.batch is {self.batch:.3g}, but it goes to {MOST_BATCH:,} frames")
+        if self.batch > MAX_BATCH:
+            raise UserError(f"finetune.batch is {self.batch:.3g}, but it must be at most {MAX_BATCH:,} frames")
         if self.steps < 0 or self.batch < 4 or self.batch % 2:
             raise UserError(
-                f"finetuning of {self.steps} steps with batches of {self.batch}: batches are even, 4 or more"
+                f"finetune.steps is {self.steps} and finetune.batch {self.batch}, but steps must be 0 or more, and a "
+                "batch must be even and 4 or more"
             )
         if not self.rates or min(self.rates) <= 0 or self.weight_decay < 0 or not 0 <= self.warmup < 1:
-            raise UserError("finetuning needs rates above 0, a decay of 0 or more and a warm-up in [0, 1)")
+            raise UserError("finetuning needs rates above 0, a weight decay of 0 or more and a warm-up in [0, 1)")
         if not self.optimisers:
-            raise UserError("finetuning needs an optimiser: adamw, sgd or both")
+            raise UserError("finetuning needs an optimiser: give adamw, sgd or both")
 
     @property
     def trials(self) -> list[tuple[OptimiserName, float]]:
@@ -79,11 +80,11 @@ class FinetuneConfig:
 
 
 class DivergedError(UserError):
-    """The loss of a trial is not finite; another rate may do better."""
+    """The loss of a trial is not finite; another learning rate may work."""
 
 
 class Classifier(nn.Module):
-    """An encoder with batch-norm and a linear layer on top."""
+    """An encoder with a batch-norm and a linear layer on top."""
 
     def __init__(self, encoder: Encoder, classes: int) -> None:
         super().__init__()
@@ -93,8 +94,8 @@ class Classifier(nn.Module):
         nn.init.zeros_(self.linear.bias)
 
     @torch.no_grad()
-    def begin(self, start: Linear) -> None:
-        """Takes over a classifier of standardised embeddings, with the statistics that they were standardised by."""
+    def load_linear(self, start: Linear) -> None:
+        """Copies the weights and the statistics of a linear classifier of standardised embeddings."""
         self.norm.load_state_dict(
             {**self.norm.state_dict(), "running_mean": start.mean, "running_var": start.std.square()}
         )
@@ -113,22 +114,34 @@ def finetune(
     encoder: Encoder, frames: Pictures, rows: TrainingRows, optimiser_name: OptimiserName, rate: float,
     config: FinetuneConfig, seed: int, neighbours: Neighbours | None = None, start: Linear | None = None,
 ) -> Classifier:  # fmt: skip
-    """Trains a copy of the encoder with a classifier; frames of both kinds are sampled 1:1.
+    """Trains a copy of the encoder with a classifier on top.
 
-    The classifier starts from `start`, or from zeros.
+    Args:
+        encoder: The encoder, which is not changed.
+        frames: The pictures.
+        rows: The training set; diverse and typical frames are sampled 1:1.
+        optimiser_name: The optimiser.
+        rate: The peak learning rate.
+        config: The other settings.
+        seed: Seed of the batches and of dropout.
+        neighbours: Adds moved embeddings to every batch (Option 2).
+        start: The initial classifier; None for zeros.
+
+    Returns:
+        The trained classifier, in eval mode.
     """
     model = Classifier(copy.deepcopy(encoder), len(frames.classes)).train()
     if start is not None:
-        model.begin(start)
+        model.load_linear(start)
     device = next(model.parameters()).device
-    groups = [g for g in (rows.varying, rows.typical) if len(g)]
+    groups = [g for g in (rows.diverse, rows.typical) if len(g)]
     if not groups:
-        raise UserError("there is no frame to train the classifier on")
+        raise UserError("there are no frames to train the classifier on; choose a data set with training instances")
     generator = torch.Generator().manual_seed(derive_seed(seed, "finetune"))
     optimiser = make_optimiser(optimiser_name, model.parameters(), rate, weight_decay=config.weight_decay)
     warmup = max(1, round(config.warmup * config.steps))
     for step in range(config.steps):
-        torch.manual_seed(derive_seed(seed, "finetune", step))  # for dropout, if the encoder has any
+        torch.manual_seed(derive_seed(seed, "finetune", step))  # for dropout
         for group in optimiser.param_groups:
             group["lr"] = rate * capped_cosine(step, config.steps, warmup)
         chosen = np.concatenate(
@@ -139,7 +152,7 @@ def finetune(
         views = [z, *(neighbours(z, generator) if neighbours else [])]
         loss = functional.cross_entropy(model.head(torch.cat(views)), labels.repeat(len(views)))
         if not bool(torch.isfinite(loss)):
-            raise DivergedError(f"finetuning at the rate {rate:g} diverged at step {step + 1}; leave that rate out")
+            raise DivergedError(f"finetuning at rate {rate:g} diverged at step {step + 1}; leave out that rate")
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 5.0)
@@ -149,7 +162,7 @@ def finetune(
 
 @torch.no_grad()
 def predict(model: nn.Module, frames: Pictures, rows: Rows, batch: int = 256) -> Tensor:
-    """(rows,) -> (rows,) classes, in eval mode."""
+    """(rows,) -> (rows,) indices of the predicted classes, in eval mode."""
     device = next(model.parameters()).device
     model.eval()
     parts = [

@@ -1,4 +1,4 @@
-"""Published encoders on one data set, one after the other: how much each loses on new poses and new instances."""
+"""Evaluates published encoders on one data set: how much accuracy each loses on new poses and new instances."""
 
 from __future__ import annotations
 
@@ -23,71 +23,77 @@ LISTED = f"{MODELS.name}.csv"
 
 
 class Gaps(NamedTuple):
-    """Long tables over all encoders that could be measured, and a row for each that was asked for."""
+    """Long tables of all encoders that could be evaluated, and a list of all requested ones."""
 
     accuracy: pd.DataFrame
     curve: pd.DataFrame
-    models: pd.DataFrame  # as the schema has them
+    models: pd.DataFrame
 
 
 def measure_gaps(encoders: Sequence[NamedEncoder], data: Path | str, out: Path | str, say: Say) -> Gaps:
-    """Evaluates what is left to evaluate into folders of `out`, and writes the joined tables there.
+    """Evaluates encoders, and writes joined tables.
 
-    An encoder whose weights cannot be had is listed with the reason and with how to get it; the others go on. What
-    `out` holds of other encoders stays in the tables.
+    Finished evaluations are not repeated. An encoder whose weights are not available is listed with the reason and how
+    to get them, and the others continue. Rows of other encoders in `out` are kept.
+
+    Args:
+        encoders: The encoders.
+        data: Folder of the data set.
+        out: Folder for the tables, with a folder for each encoder.
+        say: Called with messages for the user.
     """
     out, rows = Path(out), list[dict[str, Any]]()
     frames = FrameSet(data)
     check_labels(frames)
     check_same_data(out, frames)
     parts: dict[str, list[pd.DataFrame]] = {name: [] for name in TABLES}
-    asked = [e.name for e in encoders]
+    requested = [e.name for e in encoders]
     if (out / LISTED).exists():
         table = read_table(out / LISTED).fillna("")
-        kept = table[~table["model"].isin(asked)].to_dict("records")
+        kept = table[~table["model"].isin(requested)].to_dict("records")
         rows += [{str(key): value for key, value in row.items()} for row in kept]
     for name, tables in parts.items():
         if (out / f"{name}.csv").exists():
             table = read_table(out / f"{name}.csv")
-            tables += [own for model, own in table.groupby("method", sort=False) if model not in asked]
+            tables += [own for model, own in table.groupby("method", sort=False) if model not in requested]
     for each in encoders:
-        words = ""
+        reason = ""
         try:
-            results = _measured(each, data, out / each.name, say)
+            results = _evaluated(each, data, out / each.name, say)
         except UserError as error:
-            words = str(error) if each.how in str(error) else f"{error}; {each.how}"
-            say(f"{each.name} is left out: {words}")
+            reason = str(error) if each.how_to_get in str(error) else f"{error}; {each.how_to_get}"
+            say(f"{each.name} is left out: {reason}")
         else:
             for name, tables in parts.items():
                 tables.append(getattr(results, name))
         rows.append({
             "model": each.name, "encoder": each.encoder.name, "weights": each.encoder.weights or "none",
-            "measured": not words, "words": words,
+            "measured": not reason, "words": reason,
         })  # fmt: skip
         _write(out, parts, rows)
     if not parts["accuracy"]:
-        raise UserError(f"none of the models could be measured; {rows[0]['words']}")
+        raise UserError(f"none of the models could be evaluated; {rows[0]['words']}")
     joined = {name: pd.concat(tables, ignore_index=True) for name, tables in parts.items()}
     return Gaps(joined["accuracy"], joined["curve"], MODELS.frame(rows))
 
 
 def check_same_data(out: Path, frames: FrameSet) -> None:
-    """Refuses a folder with results on another data set, which would stand beside these."""
+    """Rejects a folder with results on another data set, as tables must not mix the two."""
     for card in sorted(out.glob(f"*/{CARD}")):
         if read_card(card)["data"]["card_hash"] != frames.card["card_hash"]:
             raise UserError(
-                f"{card.parent} was measured on another data set than {frames.folder}; choose another --out"
+                f"{card.parent} was evaluated on another data set than {frames.folder}; choose another --out"
             )
 
 
-def _measured(each: NamedEncoder, data: Path | str, folder: Path, say: Say) -> Results:
+def _evaluated(each: NamedEncoder, data: Path | str, folder: Path, say: Say) -> Results:
     try:
         results, card = read_results(folder)
     except UserError:
         pass
     else:
         if card["config"] == to_plain(each.evaluation) and card["encoder"] == to_plain(each.encoder):
-            say(f"{each.name} is done already")
+            say(f"{each.name} is already done")
             return results
     if not each.encoder.weights:
         raise UserError(f"{each.name} has no weights")

@@ -1,7 +1,7 @@
-"""A grid of runs and their evaluations, whose rows are gathered in a few tables.
+"""A grid of runs and their evaluations, with joint tables.
 
-A unit's rows carry its hash; a unit whose rows are there is done. Several processes may work on the same grid, also on
-several machines with a common folder: each takes the next unit that nobody is at.
+The rows of a unit contain its hash; a unit is done when its rows are in the tables. Several processes can work on the
+same grid, also on several machines with a shared folder: each takes the next unit that no other is working on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lie_ssl.migration import legacy_evaluation
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.results import read_results
 from lie_ssl.protocol.schema import read_table
-from lie_ssl.protocol.unit import EVALUATION, Pace, run_unit_file, unit_job
+from lie_ssl.protocol.unit import EVALUATION, Eta, run_unit_file, unit_job
 from lie_ssl.serialization import suggestion, to_plain
 from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.files import write_whole
@@ -36,7 +36,7 @@ from lie_ssl.training.run import pretrain
 
 ACCURACY = "accuracy"
 FIRST, CARDS = "first", "cards"
-TABLES = ("equivariance", "curve", "trials", ACCURACY)  # the last says that a unit's rows are whole
+TABLES = ("equivariance", "curve", "trials", ACCURACY)  # the last one marks a unit as done
 UNIT_KEYS = ["method", "arm", "seed"]
 
 
@@ -48,18 +48,18 @@ class Unit:
     evaluation: EvaluateConfig
 
     @property
-    def words(self) -> tuple[str, str, str]:
+    def key(self) -> tuple[str, str, str]:
         """Method, arm and seed."""
         return self.pretraining.method.name, self.pretraining.arm, str(self.pretraining.seed)
 
     @property
     def name(self) -> str:
-        return "/".join(self.words)
+        return "/".join(self.key)
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A data set, and the units that are run on it in this order; with a first run, all of them start from it."""
+    """A data set and the units to run on it, in this order. If there is a `first` run, all units start from it."""
 
     name: str
     data: DataConfig
@@ -67,11 +67,11 @@ class Recipe:
     first: PretrainConfig | None = None
 
     def hash_of(self, unit: Unit) -> str:
-        """The name and twelve hex digits, equal for units that give the same numbers."""
+        """The recipe's name and 12 hex digits, equal for units that give the same results."""
         return self.known_hashes(unit)[0]
 
     def known_hashes(self, unit: Unit) -> tuple[str, str]:
-        """Today's hash of a unit, and the one that its rows have if they were made with lie_ssl 0.1."""
+        """The current hash of a unit, and that of the same unit in tables of lie_ssl 0.1."""
         data, plain = to_dict(self.data), to_plain(unit.evaluation)
         evaluations = (plain, legacy_evaluation(plain))
         own = unit.pretraining.known_digests()
@@ -80,16 +80,21 @@ class Recipe:
         return f"{self.name}-{today}", f"{self.name}-{before}"
 
 
-def chosen_units(recipe: Recipe, only: Sequence[str]) -> list[Unit]:
-    """Units that one of the words names: a method, an arm, a seed, or some of them joined, as in mae/lie/0."""
-    known = sorted({word for unit in recipe.units for word in unit.words})
-    for word in only:
-        for part in word.split("/"):
+def select_units(recipe: Recipe, only: Sequence[str]) -> list[Unit]:
+    """The units of a recipe that match one of several patterns, or all units if there is no pattern.
+
+    Args:
+        recipe: The recipe.
+        only: Patterns: a method, an arm, a seed, or several of them joined, such as mae/lie/0.
+    """
+    known = sorted({part for unit in recipe.units for part in unit.key})
+    for pattern in only:
+        for part in pattern.split("/"):
             if part not in known:
                 raise UserError(f"the recipe {recipe.name} has no {part!r}{suggestion(part, known)}")
-    found = [u for u in recipe.units if not only or any(set(w.split("/")) <= set(u.words) for w in only)]
+    found = [u for u in recipe.units if not only or any(set(p.split("/")) <= set(u.key) for p in only)]
     if not found:
-        raise UserError(f"the recipe {recipe.name} has no unit that is {' or '.join(only)}")
+        raise UserError(f"the recipe {recipe.name} has no unit {' or '.join(only)}; choose others with --only")
     return found
 
 
@@ -97,67 +102,84 @@ def run_units(
     recipe: Recipe, units: Sequence[Unit], data: Path, work: Path, out: Path, reporter: JobsReporter,
     jobs: int | None = 1,
 ) -> list[str]:  # fmt: skip
-    """Runs what is left to run, and gives the names of the units that failed; the rest go on.
+    """Runs all units that are not done. If one fails, the others continue.
 
-    `jobs` units run at a time; None is for as many as there are cores and as fit into memory.
-    What another process is at is looked at again in the end, for that process may have been killed.
+    Units that another process is working on are checked again at the end, in case that process was killed.
+
+    Args:
+        recipe: The recipe.
+        units: The units of the recipe to run.
+        data: Folder of the data set.
+        work: Folder for the runs.
+        out: Folder for the tables and cards.
+        reporter: Receives the progress.
+        jobs: How many units to run in parallel; None for one per core, as far as memory allows.
+
+    Returns:
+        The names of the units that failed.
     """
     (out / CARDS).mkdir(parents=True, exist_ok=True)
     failed: list[str] = []
     done = done_units(out, recipe)
     todo = [u for u in units if u.name not in done]
     if len(todo) < len(units):
-        reporter.say(f"{len(units) - len(todo)} of {len(units)} units are done already")
+        reporter.say(f"{len(units) - len(todo)} of {len(units)} units are already done")
     if todo and recipe.first is not None:
         run_first(recipe.first, data, work, reporter)
     before = len(todo) + 1
-    while 0 < len(todo) < before:  # until all that is left is at work elsewhere
+    while 0 < len(todo) < before:  # until other processes are working on all that are left
         before, queue = len(todo), Queue(recipe, data, work, out, reporter, len(todo))
         at_once = jobs_at_once(jobs, [unit.pretraining for unit in todo], data)
         outcomes = run_jobs(queue.jobs(todo), run_unit_file, at_once, reporter)
         with closing(queue), closing(outcomes):
             failed += [outcome.job.name for outcome in outcomes if not queue.collect(outcome)]
-        todo = queue.left
+        todo = queue.locked
     return failed
 
 
 class Queue:
-    """Units as jobs: holds the lock of each while it runs, and adds its rows to the tables when it has ended."""
+    """Turns units into jobs: locks each while it runs, and adds its rows to the tables when it has finished."""
 
     def __init__(
         self, recipe: Recipe, data: Path, work: Path, out: Path, reporter: ProgressReporter, total: int
     ) -> None:
         self.recipe, self.data, self.work, self.out, self.reporter = recipe, data, work, out, reporter
-        self.left: list[Unit] = []  # which another process is at
-        self._pace = Pace(total)
+        self.locked: list[Unit] = []  # units that another process is working on
+        self._eta = Eta(total)
         self._running: dict[str, tuple[Unit, ExitStack]] = {}
 
     def jobs(self, units: Sequence[Unit]) -> Iterator[Job]:
-        """The units that nobody is at and nobody has done, each locked when it is asked for."""
+        """Yields a job for each unit that is neither done nor locked by another process, and locks it."""
         for unit in units:
-            place = inside(self.work / ".queue", "_".join(unit.words))
+            place = inside(self.work / ".queue", "_".join(unit.key))
             place.mkdir(parents=True, exist_ok=True)
             lock = ExitStack()
             held = lock.enter_context(try_lock(place))
             if not held:
-                self.left.append(unit)
+                self.locked.append(unit)
             if not held or unit.name in done_units(self.out, self.recipe):
                 lock.close()
-                self.reporter.say(f"{unit.name} is another process' work: {self._pace.step(worked=False)}")
+                why = "is done" if held else "is running"
+                self.reporter.say(f"{unit.name} {why} in another process: {self._eta.step(worked=False)}")
                 continue
             self._running[unit.name] = unit, lock
             yield self._job(unit)
 
     def _job(self, unit: Unit) -> Job:
         run = self._folder(unit)
-        self.reporter.say(f"{unit.name}: training and evaluation in {run}")
+        self.reporter.say(f"training and evaluating {unit.name} in {run}")
         start = unit.pretraining.start if self.recipe.first is None else str(self.work / FIRST)
         config = replace(unit.pretraining, data=str(self.data), start=start)
         return unit_job(unit.name, config, unit.evaluation, run, self.work)
 
     def collect(self, outcome: Outcome) -> bool:
-        """Adds the rows of a unit to the tables, in place of those of the same unit by another recipe, and the card of
-        its evaluation, with all settings, versions and the machine, to the folder of cards. False if it failed."""
+        """Adds the rows of a finished unit to the tables, and its card to the folder of cards.
+
+        They replace those of the same unit with other settings.
+
+        Returns:
+            False if the unit failed.
+        """
         unit, lock = self._running.pop(outcome.job.name)
         with lock:
             error = outcome.error
@@ -166,14 +188,14 @@ class Queue:
                     self._add(unit)
                 except (UserError, ValueError, OSError) as problem:
                     error = str(problem)
-            how = f"failed: {error}; " if error else "is done: "
-            self.reporter.say(f"{unit.name} {how}{self._pace.step()}")
+            result = f"failed: {error}; " if error else "is done: "
+            self.reporter.say(f"{unit.name} {result}{self._eta.step()}")
         return not error
 
     def _add(self, unit: Unit) -> None:
         folder = self._folder(unit)
         results, _ = read_results(folder / EVALUATION)
-        order = [u.words for u in self.recipe.units]
+        order = [u.key for u in self.recipe.units]
         with patient_lock(self.out):
             write_whole(self.out / CARDS / f"{folder.name}.json", [(folder / EVALUATION / CARD).read_bytes()])
             for name in TABLES:
@@ -181,16 +203,16 @@ class Queue:
                 add_rows(self.out / f"{name}.csv", rows, order)
 
     def _folder(self, unit: Unit) -> Path:
-        return inside(self.work, "_".join(unit.words))
+        return inside(self.work, "_".join(unit.key))
 
     def close(self) -> None:
-        """Lets go of all units that have not ended."""
+        """Releases the locks of all units that have not finished."""
         for _, lock in self._running.values():
             lock.close()
 
 
 def run_first(config: PretrainConfig, data: Path, work: Path, reporter: ProgressReporter) -> None:
-    """The run that the units start from; another process that is at it is waited for."""
+    """Trains the run from which the units start, or waits for another process that is training it."""
     place = work / ".queue" / FIRST
     place.mkdir(parents=True, exist_ok=True)
     with patient_lock(place, seconds=24 * 3600):
@@ -198,9 +220,12 @@ def run_first(config: PretrainConfig, data: Path, work: Path, reporter: Progress
 
 
 def add_rows(path: Path, rows: pd.DataFrame, order: Sequence[tuple[str, str, str]]) -> None:
-    """Adds the rows of a unit to a CSV, in place of all that it has of the same method, arm and seed.
+    """Adds the rows of a unit to a CSV file, and replaces those of the same method, arm and seed.
 
-    The units of `order` (method, arm and seed) then stand in this order, whichever ended first.
+    Args:
+        path: The file.
+        rows: The rows of the unit.
+        order: The keys (method, arm, seed) of all units, in the order of the file.
     """
     if path.exists():
         old = read_table(path)
@@ -211,12 +236,12 @@ def add_rows(path: Path, rows: pd.DataFrame, order: Sequence[tuple[str, str, str
 
 
 def done_units(out: Path, recipe: Recipe) -> set[str]:
-    """Names of the units whose rows are there with the hash that they have in this recipe."""
+    """Names of the units of a recipe whose rows, with the right hash, are in the tables."""
     path = out / f"{ACCURACY}.csv"
     if not path.exists():
         return set()
     table = read_table(path)
     if "recipe" not in table:
-        raise UserError(f"{path} is not of a recipe: it has no column `recipe`; choose another --out")
+        raise UserError(f"{path} is not a table of a recipe, as it has no column `recipe`; choose another --out")
     found = set(table["recipe"])
     return {unit.name for unit in recipe.units if found.intersection(recipe.known_hashes(unit))}

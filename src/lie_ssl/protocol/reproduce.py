@@ -1,4 +1,4 @@
-"""Running an evaluation again from its card, and comparing every number."""
+"""Repeats an evaluation from its card, and compares all accuracies."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from lie_ssl.training.run import choose_device, pretrain
 
 @dataclass(frozen=True)
 class Comparison:
-    """Of two tables of accuracies, row by row."""
+    """The comparison of two tables of accuracies, row by row."""
 
     rows: int
     agreeing: int
-    largest: float  # difference in points; nan if no row is in both tables
-    where: str  # the row of the largest difference, or one that is in one table only
+    largest: float  # largest difference in points; nan if no row is in both tables
+    where: str  # the row with the largest difference, or a row that is in one table only
 
     @property
     def same(self) -> bool:
@@ -42,18 +42,25 @@ class Comparison:
         return f"{self.agreeing} of {self.rows} rows agree; the largest difference is {self.largest:g} points{place}"
 
 
-def recorded(evaluation: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The accuracies and the card of an evaluation: of its folder, or of a card that a recipe keeps with its tables."""
+def read_recorded(evaluation: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Reads the accuracies and the card of an evaluation.
+
+    Args:
+        evaluation: The folder of the evaluation, or a card in the folder `cards` of a recipe's tables.
+    """
     if not evaluation.is_file():
         results, card = read_results(evaluation)
         return results.accuracy, card
     card, path = read_card(evaluation), evaluation.parents[1] / "accuracy.csv"
     if not path.exists():
-        raise UserError(f"{evaluation} belongs to no table: there is no {path}")
+        raise UserError(f"there is no {path} with the results of {evaluation}; give the folder of an evaluation")
     table = read_table(path)
     own = table[np.logical_and.reduce([table[key] == card[key] for key in ("method", "arm", "seed")])]
     if own.empty:
-        raise UserError(f"{path} has no rows of {card['method']}, {card['arm']}, seed {card['seed']}")
+        raise UserError(
+            f"{path} has no rows of {card['method']}, {card['arm']}, seed {card['seed']}, to which {evaluation} "
+            "belongs; give the folder of an evaluation"
+        )
     return own, card
 
 
@@ -61,14 +68,22 @@ def reproduce_card(
     evaluation: Path, out: Path, reporter: ProgressReporter, *, data: str = "", test_data: str = "",
     tolerance: float = 0.0, trust: Collection[str] = (),
 ) -> Comparison:  # fmt: skip
-    """Pretrains and evaluates again in a new folder, from the configs in the card alone, and compares the accuracies.
+    """Repeats pretraining and evaluation in a new folder, from the configs in a card, and compares the accuracies.
 
-    `test_data` is the data set of the evaluation, where that is another one than the run's. `trust` names the import
-    paths that the card's configs may have.
+    Args:
+        evaluation: The folder of the evaluation, or a card in the folder `cards` of a recipe's tables.
+        out: Folder for the new run and evaluation.
+        reporter: Receives the progress.
+        data: Folder of the run's data set; empty for the one in the card.
+        test_data: Folder of the data set of the evaluation; empty if it is that of the run.
+        tolerance: Difference in points up to which accuracies agree.
+        trust: Import paths that the configs may name. Importing runs code.
     """
-    accuracy, card = recorded(evaluation)
+    accuracy, card = read_recorded(evaluation)
     if card["run"] is None:
-        raise UserError(f"{evaluation} is the evaluation of an encoder without a run; only runs can be reproduced")
+        raise UserError(
+            f"{evaluation} is the evaluation of an encoder without a run, which cannot be repeated; give that of a run"
+        )
     config = read_config(card["pretraining"], f"{evaluation}: pretraining", trust)
     settings = from_plain(EvaluateConfig, card["config"], f"{evaluation}: config")
     folder = data or config.data
@@ -76,8 +91,8 @@ def reproduce_card(
     check_data(folder, card["run"]["data"], "pretraining", "--data")
     check_data(tested, card["data"], "evaluation", "--test-data")
     with run_threads(config, FrameSet(folder)):
-        different = changes(card, choose_device(config))
-    for line in different:
+        lines = environment_changes(card, choose_device(config))
+    for line in lines:
         reporter.say(line)
     run = pretrain(replace(config, data=folder), out / "run", reporter)
     evaluate_run(run, settings, out / EVALUATION, tested, card["which"], say=reporter.say, trust=trust)
@@ -85,7 +100,7 @@ def reproduce_card(
 
 
 def check_data(folder: str, wanted: dict[str, Any], phase: str, flag: str) -> None:
-    """Refuses a data set that is not the card's, to the last byte."""
+    """Rejects a data set that differs from the card's in any byte."""
     found = FrameSet(folder).card["card_hash"]
     if found != wanted["card_hash"]:
         raise UserError(
@@ -94,8 +109,8 @@ def check_data(folder: str, wanted: dict[str, Any], phase: str, flag: str) -> No
         )
 
 
-def changes(card: dict[str, Any], device: str) -> list[str]:
-    """What is different here from where the card was written, and could change a number."""
+def environment_changes(card: dict[str, Any], device: str) -> list[str]:
+    """The differences in versions and hardware since the card was written, which could change results."""
     lines = []
     for phase, place, part in (("pretraining", device, card["run"]), ("evaluation", "cpu", card)):
         here, there = versions() | machine(place, 1), part["versions"] | part["machine"]
@@ -106,7 +121,7 @@ def changes(card: dict[str, Any], device: str) -> list[str]:
 
 
 def compare(before: pd.DataFrame, after: pd.DataFrame, tolerance: float = 0.0) -> Comparison:
-    """Rows that are in one table only do not agree."""
+    """Compares the accuracies of two tables; rows that are in one table only do not agree."""
     both = before.merge(after, on=ACCURACY.keys, how="outer", suffixes=("", "_again"))
     differences = (both["top1"] - both["top1_again"]).abs()
     agreeing = differences <= tolerance

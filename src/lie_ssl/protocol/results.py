@@ -1,4 +1,4 @@
-"""The folder of an evaluation: accuracy.csv, equivariance.csv, curve.csv, trials.csv, predictions.csv and card.json."""
+"""Evaluates runs and encoders, and writes and reads the folder of an evaluation: five tables and card.json."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import torch
 
+from lie_ssl._text import count
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
@@ -33,7 +34,7 @@ from lie_ssl.training.coordinates import COORDINATES, read_coordinates
 from lie_ssl.training.folder import check_run_card, machine, versions
 from lie_ssl.training.loading import Loaded, Which, load
 
-FEATURES = "features"  # folder of kept embeddings
+FEATURES = "features"  # folder of cached embeddings
 OR_NONE = type(None)
 CARD_FIELDS: dict[str, Kinds] = {
     "method": str, "arm": str, "seed": int, "config": dict, "which": (str, OR_NONE), "pretraining": (dict, OR_NONE),
@@ -45,16 +46,23 @@ def evaluate_run(
     run: Path | str, config: EvaluateConfig, out: Path | str, data: Path | str = "", which: Which = "last",
     say: Say = lambda _: None, trust: Collection[str] = (),
 ) -> Results:  # fmt: skip
-    """Evaluates a run on its own data set, or on another one, and writes the folder. Features are kept in the run.
+    """Evaluates a run, and writes the tables and the card. Embeddings are cached in the folder of the run.
 
-    `trust` names the import paths that the run's config may have; see :func:`lie_ssl.load`.
+    Args:
+        run: Folder of the run.
+        config: Settings of the protocol.
+        out: Folder of the evaluation.
+        data: Folder of the data set; empty for the run's own.
+        which: The last checkpoint, or the best one on the validation set.
+        say: Called with messages for the user.
+        trust: Import paths that the run may name. Importing runs code.
     """
     run = Path(run)
     loaded = load(run, which, trust)
     if loaded.config is None or loaded.card is None:
         raise UserError(f"{run} is not a run; give the folder that `lie-ssl pretrain` made")
     if not loaded.card["finished"]:
-        raise UserError(f"the run {run} is not finished; finish it with its own command first")
+        raise UserError(f"the run {run} is not finished; run its command again to finish it first")
     frames = FrameSet(data or loaded.config.data)
     about = {"which": which, "pretraining": to_plain(loaded.config), "run": loaded.card, "encoder": None}
     return _evaluate(subject_of(run, loaded), frames, config, Path(out), run / FEATURES, about, say)
@@ -64,11 +72,18 @@ def evaluate_encoder(
     encoder: Encoder | EncoderConfig | Path | str, data: Path | str, config: EvaluateConfig, out: Path | str,
     method: str = "", say: Say = lambda _: None, trust: Collection[str] = (),
 ) -> Results:  # fmt: skip
-    """Evaluates any encoder on a data set and writes the folder, in which features are kept too.
+    """Evaluates any encoder, and writes the tables and the card. Embeddings are cached in the same folder.
 
-    The encoder is a module, a config (for timm's models and weight files) or a file that `lie-ssl export` made. In the
-    tables it stands as `method`, or under its own name, with the arm alone. All training instances count as known, as
-    in the evaluation of a run; weights that are drawn at random follow the config's seed.
+    All training instances count as known, as in the evaluation of a run. In the tables the arm is `alone`.
+
+    Args:
+        encoder: A module, a config (for timm models and weight files), or a file made by `lie-ssl export`.
+        data: Folder of the data set.
+        config: Settings of the protocol; its seed is also that of random weights.
+        out: Folder of the evaluation.
+        method: Name in the tables; empty for the encoder's own name.
+        say: Called with messages for the user.
+        trust: Import paths that the file may name. Importing runs code.
     """
     frames, about = FrameSet(data), dict[str, Any](which=None, pretraining=None, run=None)
     if isinstance(encoder, EncoderConfig):
@@ -88,19 +103,19 @@ def evaluate_encoder(
 
 
 def _evaluate(
-    subject: Subject, frames: FrameSet, config: EvaluateConfig, out: Path, kept: Path, about: dict[str, Any], say: Say
+    subject: Subject, frames: FrameSet, config: EvaluateConfig, out: Path, cache: Path, about: dict[str, Any], say: Say
 ) -> Results:
     encoder = subject.encoder
     if (frames.size, frames.channels) != (encoder.image_size, encoder.channels):
         raise UserError(
-            f"{frames.folder} has frames of {frames.size} px and {frames.channels} channels, but the encoder takes "
-            f"{encoder.image_size} px and {encoder.channels}"
+            f"{frames.folder} has frames of {frames.size} px with {count(frames.channels, 'channel')}, but the encoder "
+            f"needs {encoder.image_size} px with {count(encoder.channels, 'channel')}; choose another data set"
         )
     check_out(out)
     check_minimum_memory()
     begin = time.perf_counter()
     with encoder_threads(encoder):
-        results = Evaluation(subject, frames, config, Features(encoder, frames, kept), say).run()
+        results = Evaluation(subject, frames, config, Features(encoder, frames, cache), say).run()
         here = machine("cpu", 1)
     card = {
         "format": FORMAT,
@@ -115,7 +130,7 @@ def _evaluate(
 
 
 def subject_of(run: Path, loaded: Loaded) -> Subject:
-    """A loaded run as the protocol wants it."""
+    """The subject of the evaluation of a loaded run."""
     assert loaded.config is not None
     assert loaded.card is not None
     coordinates = read_coordinates(run)[0] if (run / COORDINATES).exists() else None
@@ -126,19 +141,19 @@ def subject_of(run: Path, loaded: Loaded) -> Subject:
 
 
 def check_out(out: Path) -> None:
-    """Refuses a folder that holds something else than an evaluation."""
+    """Rejects a folder that contains anything but an evaluation."""
     if out.is_file():
         raise UserError(f"{out} is a file; choose another --out")
     check_link(out, out.parent)
     others = [p.name for p in out.iterdir() if p.name != FEATURES] if out.is_dir() else []
-    if others == [CARD]:  # as kept beside joined tables
+    if others == [CARD]:  # the tables of a recipe may be stored elsewhere
         read_card(out / CARD)
     elif others and "accuracy.csv" not in others:
-        raise UserError(f"{out} holds other files; choose an empty folder")
+        raise UserError(f"{out} contains other files ({', '.join(sorted(others)[:3])}); choose an empty folder")
 
 
 def write_results(out: Path, results: Results, card: dict[str, Any]) -> None:
-    """All tables, and last the card."""
+    """Writes all tables, and the card last."""
     out.mkdir(parents=True, exist_ok=True)
     for each in fields(results):
         write_table(out / f"{each.name}.csv", getattr(results, each.name))
@@ -146,7 +161,7 @@ def write_results(out: Path, results: Results, card: dict[str, Any]) -> None:
 
 
 def append_table(path: Path, table: pd.DataFrame, keys: list[str]) -> None:
-    """Adds rows to a CSV; rows with the same keys are replaced."""
+    """Adds rows to a CSV file, and replaces those with the same keys."""
     if path.exists():
         old = read_table(path)
         table = pd.concat([old, table], ignore_index=True).drop_duplicates(keys, keep="last")
@@ -154,13 +169,13 @@ def append_table(path: Path, table: pd.DataFrame, keys: list[str]) -> None:
 
 
 def read_card(path: Path) -> dict[str, Any]:
-    """The card of an evaluation."""
+    """Reads and checks the card of an evaluation."""
     remedy = "evaluate again"
     try:
         card = read_json(path, remedy)
     except FileNotFoundError:
         raise UserError(
-            f"{path.parent} is no evaluation: it has no {path.name}; make one with `lie-ssl evaluate`"
+            f"{path.parent} is not an evaluation, as it has no {path.name}; make one with `lie-ssl evaluate`"
         ) from None
     if card.get("kind") != "evaluation":
         raise UserError(f"{path} is not the card of an evaluation; make one with `lie-ssl evaluate`")
@@ -204,15 +219,17 @@ def _imported_arm(arm: str, path: str) -> str:
 
 
 def _check_names(table: pd.DataFrame, card: dict[str, Any], path: Path) -> None:
-    """Refuses rows under another name than the card's, which would stand in tables as what they are not."""
+    """Rejects rows whose method, arm or seed is not that of the card."""
     for name in ("method", "arm", "seed"):
-        strange = [value for value in table[name].unique() if value != card[name]] if name in table else []
-        if strange:
-            raise UserError(f"{path} has rows of the {name} {strange[0]!r}, but its card says {card[name]!r}")
+        others = [value for value in table[name].unique() if value != card[name]] if name in table else []
+        if others:
+            raise UserError(
+                f"{path} has rows with the {name} {others[0]!r}, but its card has {card[name]!r}; evaluate again"
+            )
 
 
 def read_results(folder: Path) -> tuple[Results, dict[str, Any]]:
-    """The tables and the card of an evaluation."""
+    """Reads the tables and the card of an evaluation."""
     card = read_card(folder / CARD)
     tables = {}
     for each in fields(Results):

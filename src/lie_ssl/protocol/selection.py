@@ -1,4 +1,4 @@
-"""Which run is the best one: by validation instances alone, never by test instances."""
+"""Selects the best of several runs by validation instances only, never by test instances."""
 
 from __future__ import annotations
 
@@ -22,26 +22,31 @@ from lie_ssl.training.loading import load
 from lie_ssl.training.log import CHECKS, read_rows
 
 VALIDATION = "validation.json"
-LIMIT = 4000  # validation frames in other than the typical pose, at most
+LIMIT = 4000  # maximum number of validation frames in other poses than the typical one
 
 
 def validation_accuracy(run: Path, config: ProbeConfig, trust: Collection[str] = ()) -> float:
-    """Per cent, of the best linear classifier on a finished run; kept in the run, as it takes its time.
+    """The validation accuracy in per cent of the best linear classifier on a finished run, cached in its folder.
 
-    Half of the instances are diverse, as in pretraining. It is the mean of the accuracies on the validation instances'
-    typical frames and on their other frames.
+    It is the mean of the accuracies on the typical and on the other frames of the validation instances. Half of the
+    training instances are diverse, as in pretraining.
+
+    Args:
+        run: Folder of the run.
+        config: Settings of the classifiers.
+        trust: Import paths that the run may name. Importing runs code.
     """
     loaded = load(run, trust=trust)
     assert loaded.config is not None
     frames = FrameSet(loaded.config.data)
     key = {"run": loaded.config.digest(), "data": frames.card["card_hash"], "probe": to_plain(config)}
-    kept = _kept(run)
-    if kept.get("key") == key:
-        return float(kept["accuracy"])
+    cached = _cached(run)
+    if cached.get("key") == key:
+        return float(cached["accuracy"])
     settings = Settings(frames.index, limit=LIMIT)
     features = Features(loaded.encoder, frames)
     rows = settings.training(SSL_PROPORTION)
-    groups = [(features(r), torch.from_numpy(frames.labels[r])) for r in (rows.varying, rows.typical)]
+    groups = [(features(r), torch.from_numpy(frames.labels[r])) for r in (rows.diverse, rows.typical)]
     probe = Probe(config, loaded.encoder.dim, len(frames.classes)).fit(groups[0], groups[1], seed=0)
     scores = [probe.accuracy(features(r), torch.from_numpy(frames.labels[r])) for r in settings.validation()]
     accuracy = 100 * float(torch.stack(scores).mean(dim=0).max())
@@ -49,16 +54,16 @@ def validation_accuracy(run: Path, config: ProbeConfig, trust: Collection[str] =
     return accuracy
 
 
-def _kept(run: Path) -> dict[str, Any]:
+def _cached(run: Path) -> dict[str, Any]:
     try:
-        kept: dict[str, Any] = json.loads((run / VALIDATION).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):  # a lost or damaged number is only computed again
+        cached: dict[str, Any] = json.loads((run / VALIDATION).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):  # if the file is missing or damaged, compute it again
         return {}
-    return kept if isinstance(kept, dict) else {}
+    return cached if isinstance(cached, dict) else {}
 
 
 def lie_ratio(run: Path) -> float:
-    """L_lie on validation pairs at the last check over that at the first; nan for a run that has no two of them."""
+    """L_lie on validation pairs at the last check, divided by that at the first; nan for fewer than two checks."""
     path = run / CHECKS
     rows = read_rows(path) if path.exists() else []
     values = [float(r["validation_lie"]) for r in rows if r.get("validation_lie")]
@@ -66,18 +71,25 @@ def lie_ratio(run: Path) -> float:
 
 
 def choose_trial(table: pd.DataFrame, ratio: float) -> tuple[str, str]:
-    """The best trial of a sweep's table, and a sentence on how it was chosen; `ratio` 0 filters nothing.
+    """Chooses the best trial of a sweep; the first one in case of a tie.
 
-    The first one is taken among equals.
+    Args:
+        table: The table of the sweep.
+        ratio: The filter on L_lie; 0 for none.
+
+    Returns:
+        The name of the trial, and how it was chosen, in words.
     """
     finished = table[table["status"] == "finished"]
     if finished.empty:
-        raise UserError("no trial has finished, so that there is none to choose; see the column status of the table")
+        raise UserError("no trial has finished; see the reasons in the column status of the table")
     passed = finished[finished["passed"].astype(bool)]
-    note = "by the combined validation accuracy"
+    note = "by validation accuracy"
     if ratio and passed.empty:
-        note += f" alone, for in no trial L_lie on validation pairs fell to {ratio:g} of its first value or below"
+        note += f" alone, because no trial reduced L_lie on validation pairs to {ratio:g} of its first value or less"
     elif ratio:
-        note += f" among the {len(passed)} of {len(finished)} whose L_lie fell to {ratio:g} of its first value or below"
+        note += (
+            f", among the {len(passed)} of {len(finished)} that reduced L_lie to {ratio:g} of its first value or less"
+        )
     pool = finished if passed.empty else passed
     return str(pool["trial"].iloc[int(pool["validation"].to_numpy().argmax())]), note

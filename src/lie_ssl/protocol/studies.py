@@ -1,4 +1,4 @@
-"""What is studied of encoders that are there already: only classifiers are trained, and encoders with them."""
+"""Settings of studies without pretraining: gaps of published encoders, and transfer to photographs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SIZE = 224
 
 @dataclass(frozen=True)
 class NamedEncoder:
-    """An encoder as it is called in the tables, and how it is evaluated."""
+    """An encoder with its name in the tables, and the settings of its evaluation."""
 
     name: str
     encoder: EncoderConfig
     evaluation: EvaluateConfig
-    how: str = ""  # to get its weights
+    how_to_get: str = ""  # what to do to get its weights
 
 
 @dataclass(frozen=True)
@@ -38,35 +38,38 @@ class PhotoTransfer:
     """Finetuning of an encoder on labelled photographs."""
 
     finetune: FinetuneConfig
-    """Steps, batch and the rates that are tried."""
+    """Settings of finetuning."""
     validation: float = 0.1
-    """Share of the training part that chooses among the rates, where the set has no part of its own for it."""
+    """Share of the training photographs used for validation, if the set has no validation part."""
     chosen_by: Literal["loss", "accuracy"] = "loss"
-    """What is best on validation photographs."""
+    """Validation score by which the rate is chosen."""
 
     def __post_init__(self) -> None:
         check_numbers(self)
         if not 0 <= self.validation < 1:
-            raise UserError(f"validation is {self.validation}, but a share lies between 0 and 1")
+            raise UserError(f"validation is {self.validation}, but it must be at least 0 and below 1")
         if not self.finetune.steps:
-            raise UserError("a transfer is a finetuning: --finetune.steps must be above 0")
+            raise UserError("finetune.steps is 0, but a transfer consists of finetuning; give --finetune.steps above 0")
         if self.finetune.start == "linear":
             raise UserError("a transfer has no linear evaluation to start from; give --finetune.start zero")
 
 
 @dataclass(frozen=True)
 class TransferConfig:
-    """A transfer to a data set of known size, for dry runs."""
+    """A transfer to a data set with a given number of classes, for dry runs."""
 
     encoder: EncoderConfig
-    """With its weights: those of MAE, or of a run of MAE Lie."""
+    """The encoder with its weights, such as those of MAE or of a run of MAE Lie."""
     transfer: PhotoTransfer
-    """How it is finetuned."""
+    """Settings of the transfer."""
     classes: int
-    """Of the data set."""
+    """Number of classes of the data set."""
     image_size: int = SIZE
-    """Pixels of a side."""
+    """Side of a picture in pixels."""
 
     def __post_init__(self) -> None:
         if self.classes < 2 or self.image_size < 1:
-            raise UserError("a transfer needs 2 classes or more and pictures of 1 px or more")
+            raise UserError(
+                f"classes is {self.classes} and image_size {self.image_size}, but a transfer needs 2 classes or more "
+                "and pictures of 1 px or more"
+            )

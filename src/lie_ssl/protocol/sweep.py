@@ -1,7 +1,7 @@
-"""A sweep: every trial of a grid is trained, the best one is chosen on validation instances.
+"""A sweep: trains all trials of a grid, and chooses the best one by validation accuracy.
 
-The folder holds sweep.csv (all trials), best.json (the config of the best), and the runs
-with their settings and logs (in the folder jobs).
+The folder contains sweep.csv (all trials), best.json (the config of the best trial), the runs, and the settings and
+output of the jobs.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from typing import Any
 
 import pandas as pd
 
+from lie_ssl._text import count
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.selection import choose_trial, lie_ratio, validation_accuracy
-from lie_ssl.protocol.unit import Pace, run_unit_file, unit_job
+from lie_ssl.protocol.unit import Eta, run_unit_file, unit_job
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.locks import folder_lock
 from lie_ssl.storage.tables import write_table
@@ -34,38 +35,38 @@ from lie_ssl.training.sweep import Trial, combinations
 TABLE, BEST = "sweep.csv", "best.json"
 
 
-def learns(config: PretrainConfig) -> bool:
-    """Whether anything keeps embeddings apart: the distance alone is smallest where all are the same."""
+def prevents_collapse(config: PretrainConfig) -> bool:
+    """Whether the objective keeps embeddings apart; without that, the best solution is that all are equal."""
     return config.objective.separates
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A sweep's trials: a config, and the values of the settings that are combined."""
+    """The trials of a sweep: a config, and values of settings, of which all combinations are tried."""
 
     base: PretrainConfig
-    values: Mapping[str, tuple[float, ...]]  # by dotted names, such as optim.lr
-    ratio: float = 0.0  # only runs whose L_lie on validation pairs falls to this share are chosen from; 0 for all
-    keep: Callable[[PretrainConfig], bool] = learns
+    values: Mapping[str, tuple[float, ...]]  # by dotted name, such as optim.lr
+    ratio: float = 0.0  # choose among runs that reduce L_lie on validation pairs to this share; 0 for all runs
+    keep: Callable[[PretrainConfig], bool] = prevents_collapse
     probe: ProbeConfig = field(default_factory=ProbeConfig)
 
     def trials(self) -> list[Trial]:
-        """Runs that the filter asks for are checked once an epoch, so that the first epoch's loss is known."""
-        base = replace(self.base, log=self._log()) if self.ratio else self.base
+        """All trials. With a filter, runs are checked once per epoch, as it needs the loss after the first epoch."""
+        base = replace(self.base, log=self._log_config()) if self.ratio else self.base
         return combinations(base, self.values, self.keep)
 
-    def _log(self) -> LogConfig:
+    def _log_config(self) -> LogConfig:
         epoch, steps = epoch_steps(self.base), self.base.optim.steps
         if steps < 2 * epoch:
             raise UserError(
-                f"the filter compares the first epoch with the last, but {steps} steps are not two epochs; give "
-                f"--optim.steps {2 * epoch} or more, or --ratio 0"
+                f"the filter compares the first epoch with the last, but {count(steps, 'step')} are less than two "
+                f"epochs; give --optim.steps {2 * epoch} or more, or --ratio 0"
             )
         return replace(self.base.log, check_every=epoch, save_every=self.base.log.save_every or max(1, steps // 10))
 
 
 def epoch_steps(config: PretrainConfig) -> int:
-    """Steps of the optimiser in which every training instance is seen about once."""
+    """The optimiser steps in which every training instance occurs about once."""
     frames, batch = FrameSet(config.data), config.optim.batch
     sampler = PairSampler(
         frames.index, batch_size=batch, diverse=config.diverse, passes=passes_needed(frames, batch)
@@ -74,17 +75,17 @@ def epoch_steps(config: PretrainConfig) -> int:
 
 
 @dataclass(frozen=True)
-class Ended:
-    """A trial whose run has ended; the error is empty or one sentence."""
+class TrialOutcome:
+    """How a trial ended; the error is empty or one sentence."""
 
     trial: Trial
     run: Path
     error: str = ""
-    worked: bool = True  # False if there was nothing left to do
+    worked: bool = True  # False if nothing had to be trained
 
 
-def run_trials(trials: Sequence[Trial], out: Path, jobs: int | None, reporter: JobsReporter) -> Generator[Ended]:
-    """Runs `jobs` trials at a time, and gives each as it ends; finished ones come first, killed ones are resumed."""
+def run_trials(trials: Sequence[Trial], out: Path, jobs: int | None, reporter: JobsReporter) -> Generator[TrialOutcome]:
+    """Runs `jobs` trials in parallel and yields each as it ends; finished ones come first, killed ones are resumed."""
     runs = {trial.name: out / "runs" / trial.name for trial in trials}
     waiting: dict[str, Trial] = {}
     for trial in trials:
@@ -93,34 +94,44 @@ def run_trials(trials: Sequence[Trial], out: Path, jobs: int | None, reporter: J
         except UserError as problem:
             finished, error = False, str(problem)
         if finished or error:
-            yield Ended(trial, runs[trial.name], error, worked=False)
+            yield TrialOutcome(trial, runs[trial.name], error, worked=False)
         else:
             waiting[trial.name] = trial
     started = (unit_job(name, trial.config, None, runs[name], out) for name, trial in waiting.items())
     at_once = jobs_at_once(jobs, [trial.config for trial in waiting.values()])
     with closing(run_jobs(started, run_unit_file, at_once, reporter)) as outcomes:
         for outcome in outcomes:
-            yield Ended(waiting[outcome.job.name], runs[outcome.job.name], outcome.error)
+            yield TrialOutcome(waiting[outcome.job.name], runs[outcome.job.name], outcome.error)
 
 
 def sweep(grid: Grid, out: Path, jobs: int | None, reporter: JobsReporter) -> pd.DataFrame:
-    """Runs what is left to run, and gives the table of all trials; a trial that fails is noted, and the rest go on.
+    """Runs all trials that are not finished, and chooses the best one. If a trial fails, the others continue.
 
-    `jobs` of them run at a time; None is for as many as there are cores and as fit into memory.
+    Args:
+        grid: The trials.
+        out: Folder of the sweep.
+        jobs: How many trials to run in parallel; None for one per core, as far as memory allows.
+        reporter: Receives the progress.
+
+    Returns:
+        The table of all trials.
     """
     trials = grid.trials()
     if not trials:
-        raise UserError("none of the grid's combinations learns anything, so that there is nothing to run")
+        raise UserError(
+            "no combination of the grid has a loss that keeps embeddings apart, so there is nothing to run; give the "
+            "weight of such a loss a value above 0"
+        )
     out.mkdir(parents=True, exist_ok=True)
     rows: dict[str, dict[str, Any]] = {}
     with folder_lock(out), closing(run_trials(trials, out, jobs, reporter)) as outcomes:
-        pace = Pace(len(trials))
+        eta = Eta(len(trials))
         for outcome in outcomes:
             row = _row(outcome, grid)
             rows[outcome.trial.name] = row
             table = pd.DataFrame([rows[t.name] for t in trials if t.name in rows])
             write_table(out / TABLE, table)
-            reporter.say(f"{describe(row, grid.ratio)}; {pace.step(outcome.worked)}")
+            reporter.say(f"{describe(row, grid.ratio)}; {eta.step(outcome.worked)}")
     name, note = choose_trial(table, grid.ratio)
     best = next(t for t in trials if t.name == name)
     write_whole(out / BEST, [config_bytes(best.config)])
@@ -128,7 +139,7 @@ def sweep(grid: Grid, out: Path, jobs: int | None, reporter: JobsReporter) -> pd
     return table
 
 
-def _row(outcome: Ended, grid: Grid) -> dict[str, Any]:
+def _row(outcome: TrialOutcome, grid: Grid) -> dict[str, Any]:
     row: dict[str, Any] = {"trial": outcome.trial.name, **outcome.trial.settings}
     try:
         if outcome.error:
@@ -144,9 +155,9 @@ def _row(outcome: Ended, grid: Grid) -> dict[str, Any]:
 
 
 def describe(row: Mapping[str, Any], ratio: float) -> str:
-    """One line about a trial."""
+    """One line with the result of a trial."""
     if row["status"] != "finished":
         return f"{row['trial']} {row['status']}"
     fell = "" if math.isnan(row["lie_ratio"]) else f", L_lie at {row['lie_ratio']:.2f} of its first value"
-    verdict = "" if not ratio else ", passed" if row["passed"] else ", filtered out"
-    return f"{row['trial']}: validation {row['validation']:.1f} %{fell}{verdict}"
+    passed = "" if not ratio else ", passed" if row["passed"] else ", filtered out"
+    return f"{row['trial']}: validation {row['validation']:.1f} %{fell}{passed}"

@@ -1,5 +1,5 @@
-"""From renders to photographs: an encoder is finetuned on labelled photographs, and tested on them as they are and
-turned by random angles. The operator takes no part in it and is not trained again."""
+"""Transfer to photographs: finetunes an encoder on labelled photographs, and tests it on upright photographs and on
+photographs rotated by random angles. The operator is not used."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
+from lie_ssl._text import count
 from lie_ssl.errors import UserError
 from lie_ssl.frames.listing import open_tree
 from lie_ssl.frames.loader import to_tensor
@@ -35,7 +36,7 @@ from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.loading import load
 
 TABLE = "transfer.csv"
-ANGLES = "by content"  # what the angles of rotated photographs follow from; rows with others have other settings
+ANGLES = "by content"  # part of the settings: angles of rotated photographs depend on their content
 Rows = NDArray[np.int64]
 
 
@@ -47,11 +48,21 @@ def transfer_run(
     say: Say = lambda _: None,
     trust: Collection[str] = (),
 ) -> pd.DataFrame:
-    """Transfers the encoder of a run, adds its rows to transfer.csv in `out`, and gives them.
+    """Transfers the encoder of a run, and adds its rows to transfer.csv.
 
-    Its columns are those of `lie_ssl.protocol.schema.TRANSFER`: `test` is upright or rotated, `rate` the chosen one,
-    `settings` a hash of the photographs, the run and the config. A run whose rows are there with the same settings is
-    not run again. `trust` names the import paths that the run's config may have; see :func:`lie_ssl.load`.
+    If the table already has rows with the same settings, nothing is trained.
+
+    Args:
+        run: Folder of the run.
+        photos: Folder or zip file of the photographs.
+        config: Settings of the transfer.
+        out: Folder of the table.
+        say: Called with messages for the user.
+        trust: Import paths that the run may name. Importing runs code.
+
+    Returns:
+        The rows of the run, with the columns of `lie_ssl.protocol.schema.TRANSFER`: `test` is upright or rotated,
+        `rate` the chosen learning rate, `settings` a hash of the photographs, the run and the config.
     """
     encoder, run_config, card = finished_run(run, trust)
     name = Path(photos).resolve().stem
@@ -64,16 +75,16 @@ def transfer_run(
         old = read_table(table)
         done = old[(old[list(keys)] == pd.Series(keys)).all(axis=1) & old["settings"].isin(known)]
         if len(done):
-            say(f"{run} on {name} is done already")
+            say(f"{run} on {name} is already done")
             return done
     pictures = PhotoSet(photos, encoder.image_size, encoder.channels)
-    for words in pictures.dropped:
-        say(f"left out: {words}")
+    for reason in pictures.dropped:
+        say(f"left out: {reason}")
     with encoder_threads(encoder):
         scores, rate = transfer(encoder, pictures, config, run_config.seed, say)
-    tested = len(pictures.rows(tested_part(pictures)))
+    frames = len(pictures.rows(test_part(pictures)))
     rows = [
-        {**keys, "test": test, "top1": 100 * score, "rate": rate, "frames": tested, "settings": known[0]}
+        {**keys, "test": test, "top1": 100 * score, "rate": rate, "frames": frames, "settings": known[0]}
         for test, score in scores.items()
     ]
     Path(out).mkdir(parents=True, exist_ok=True)
@@ -82,41 +93,53 @@ def transfer_run(
 
 
 def settings_hashes(config: PhotoTransfer, run: tuple[str, str], source: list[str]) -> list[str]:
-    """Hashes of the settings, of the run and of the photographs: today's, and the one that rows of lie_ssl 0.1 have."""
+    """Hashes of the settings, the run and the photographs: the current one, and that of tables of lie_ssl 0.1."""
     plain = to_plain(config)
     forms = zip((plain, legacy_evaluation(plain)), run, strict=True)
     return [digest([form, own, *source, ANGLES]) for form, own in forms]
 
 
 def finished_run(run: Path | str, trust: Collection[str] = ()) -> tuple[Encoder, PretrainConfig, dict[str, Any]]:
-    """The encoder, config and card of a finished run."""
+    """Loads the encoder, config and card of a finished run."""
     loaded = load(run, trust=trust)
     if loaded.config is None or loaded.card is None:
         raise UserError(f"{run} is not a run; give the folder that `lie-ssl pretrain` made")
     if not loaded.card["finished"]:
-        raise UserError(f"the run {run} is not finished; finish it with its own command first")
+        raise UserError(f"the run {run} is not finished; run its command again to finish it first")
     return loaded.encoder, loaded.config, loaded.card
 
 
 def check_distinct(runs: Sequence[Path], trust: Collection[str] = ()) -> None:
-    """Refuses, before the first is transferred, runs that cannot be loaded or are not finished, and two of the same arm
-    with the same seed, which would pass for two seeds of one."""
+    """Rejects runs that cannot be loaded or are not finished, and two runs of the same arm with the same seed.
+
+    Call it before the first transfer. Rows of two such runs could not be told apart in the table.
+    """
     found: dict[tuple[str, str, int], Path] = {}
     for run in runs:
         config = finished_run(run, trust)[1]
         key = config.method.name, config.arm, config.seed
         if key in found:
-            words = f"{found[key]} and {run} are both {key[0]} {key[1]} with seed {key[2]}"
-            raise UserError(f"{words}; transfer them one by one, into different folders")
+            both = f"{found[key]} and {run} are both {key[0]} {key[1]} with seed {key[2]}"
+            raise UserError(f"{both}; transfer them separately, into different folders")
         found[key] = run
 
 
 def transfer(
     encoder: Encoder, photos: PhotoSet, config: PhotoTransfer, seed: int = 0, say: Say = lambda _: None
 ) -> tuple[dict[str, float], float]:
-    """Finetunes a copy of the encoder at every rate, chooses one on validation photographs, and tests it: shares of
-    right answers on `upright` and `rotated` photographs, and the chosen rate. All seeds have the same angles."""
-    train, validation = parts_of(photos, config.validation, seed)
+    """Finetunes a copy of the encoder at every rate, chooses one on validation photographs, and tests it.
+
+    Args:
+        encoder: The encoder, which is not changed.
+        photos: The photographs.
+        config: Settings of the transfer.
+        seed: Seed of finetuning and of the validation set. The angles of rotated photographs do not depend on it.
+        say: Called with messages for the user.
+
+    Returns:
+        The accuracies, from 0 to 1, on `upright` and `rotated` photographs, and the chosen rate.
+    """
+    train, validation = split_photos(photos, config.validation, seed)
     best: Classifier | None = None
     best_score, best_rate = math.inf, math.nan
     for name, rate in config.finetune.trials:
@@ -127,54 +150,69 @@ def transfer(
             say(str(error))
             continue
         score = selection_score(model, photos, validation, config.chosen_by)
-        say(f"rate {rate:g} ({name}): {config.chosen_by} on {len(validation)} validation photographs {abs(score):.4g}")
+        photographs = count(len(validation), "validation photograph")
+        say(f"rate {rate:g} ({name}): {config.chosen_by} {abs(score):.4g} on {photographs}")
         if score < best_score:
             best, best_score, best_rate = model, score, rate
     if best is None:
         raise UserError("finetuning diverged at every rate; try lower --finetune.rates")
-    test = photos.rows(tested_part(photos))
+    test = photos.rows(test_part(photos))
     sets: dict[str, Pictures] = {"upright": photos, "rotated": TurnedPhotos(photos)}
     labels = torch.from_numpy(photos.labels[test])
     found = {name: float((predict(best, pictures, test) == labels).double().mean()) for name, pictures in sets.items()}
     return found, best_rate
 
 
-def tested_part(photos: PhotoSet) -> Part:
-    """The part that is tested on: test, or validation in sets that have no other, as ImageNet."""
+def test_part(photos: PhotoSet) -> Part:
+    """The part to test on: `test`, or `validation` in sets without test labels, such as ImageNet."""
     return "test" if len(photos.rows("test")) else "validation"
 
 
-def parts_of(photos: PhotoSet, share: float, seed: int) -> tuple[Rows, Rows]:
-    """Rows for training and for choosing the rate: the set's own validation part where it has one beside its test
-    part, and otherwise a share of the training part, but for one photograph of every class."""
+def split_photos(photos: PhotoSet, share: float, seed: int) -> tuple[Rows, Rows]:
+    """Splits photographs into those for training and those for validation, which choose the rate.
+
+    Sets with a test part keep their own validation part. Otherwise validation photographs are drawn from the training
+    part, in which at least one photograph of every class stays.
+
+    Args:
+        photos: The photographs.
+        share: Share of the training part to draw.
+        seed: Seed of the draw.
+
+    Returns:
+        The rows for training and for validation.
+    """
     train, own = photos.rows("train"), photos.rows("validation")
-    if tested_part(photos) == "test" and len(own):
+    if test_part(photos) == "test" and len(own):
         return train, own
-    if not len(photos.rows(tested_part(photos))):
+    if not len(photos.rows(test_part(photos))):
         raise UserError(f"{photos.path} has no photographs to test on; put them into test/CLASS/ or val/CLASS/")
     if not 0 < share < 1:
-        raise UserError(f"{photos.path} has no validation part of its own; give a share of the training part, 0.1")
+        raise UserError(
+            f"{photos.path} has no validation part of its own; give a share of the training part, such as "
+            "--validation 0.1"
+        )
     order = np.random.default_rng([seed, *b"transfer"]).permutation(train)
-    count = max(1, round(share * len(train)))
+    wanted = max(1, round(share * len(train)))
     left = np.bincount(photos.labels[train])
     chosen: list[int] = []
     for row in order:
-        if len(chosen) == count:
+        if len(chosen) == wanted:
             break
         if left[photos.labels[row]] > 1:
             left[photos.labels[row]] -= 1
             chosen.append(row)
     if not chosen:
         raise UserError(
-            f"{photos.path} has one training photograph of each class, which leaves none to choose the rate by; "
-            "add some to train/CLASS/"
+            f"{photos.path} has one training photograph of each class, so none is left to choose the rate; add some "
+            "to train/CLASS/"
         )
     return np.setdiff1d(train, chosen), np.sort(np.array(chosen, np.int64))
 
 
 @torch.no_grad()
 def selection_score(model: Classifier, photos: PhotoSet, rows: Rows, by: str) -> float:
-    """The loss, or minus the accuracy: the smaller, the better."""
+    """The loss or the negative accuracy; smaller is better."""
     labels = torch.from_numpy(photos.labels[rows])
     if by == "accuracy":
         return -float((predict(model, photos, rows) == labels).double().mean())

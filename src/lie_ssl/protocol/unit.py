@@ -1,4 +1,4 @@
-"""A run and its evaluation as one piece of work, which can be killed and resumed, and done in another process."""
+"""A run and its evaluation as one unit of work, which can be interrupted, resumed and run in another process."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from collections.abc import Collection
 from pathlib import Path
 
+from lie_ssl._text import count
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.migration import legacy_evaluation
@@ -27,14 +28,14 @@ EVALUATION, JOBS = "evaluation", "jobs"
 
 
 def unit_job(name: str, config: PretrainConfig, evaluation: EvaluateConfig | None, run: Path, folder: Path) -> Job:
-    """Writes the settings of a unit to a file in `folder`/jobs, from which any process can do it.
+    """Writes the settings of a unit to a file in `folder`/jobs, so that any process can run it.
 
     Args:
-        name: What it is called in messages.
-        config: The run.
-        evaluation: Its evaluation; None for none.
-        run: The folder of the run.
-        folder: Of the whole work.
+        name: Its name in messages.
+        config: The config of the run.
+        evaluation: The settings of its evaluation; None to train only.
+        run: Folder of the run.
+        folder: Folder of the whole grid, ablation or sweep.
     """
     file = inside(folder / JOBS, f"{run.name}.json")
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -45,13 +46,13 @@ def unit_job(name: str, config: PretrainConfig, evaluation: EvaluateConfig | Non
 
 
 def run_unit_file(file: Path, trust: Collection[str], reporter: ProgressReporter) -> None:
-    """Does what a file of :func:`unit_job` says."""
-    remedy = "start the command again that made it"
+    """Runs the unit whose settings :func:`unit_job` wrote to a file."""
+    remedy = "run the command that wrote it again"
     settings = read_json(file, remedy)
     check_fields(settings, {"run": str, "pretraining": dict, "evaluation": (dict, type(None))}, str(file), remedy)
     config = read_config(settings["pretraining"], f"{file}: pretraining", trust)
     run = Path(settings["run"])
-    if run.is_dir():  # where a command was killed, its processes may still be ending
+    if run.is_dir():  # processes of a killed command may still be running
         with patient_lock(run, seconds=30):
             pass
     if settings["evaluation"] is None:
@@ -64,8 +65,11 @@ def run_unit_file(file: Path, trust: Collection[str], reporter: ProgressReporter
 def train_and_evaluate(
     config: PretrainConfig, evaluation: EvaluateConfig, run: Path, reporter: ProgressReporter
 ) -> Results:
-    """Does what is left to do of both, and gives the tables as they stand in the folder `evaluation` of the run."""
-    from lie_ssl.training.run import pretrain  # here, so that readers of tables need no lightning
+    """Trains and evaluates a run, as far as this is not done yet.
+
+    Returns:
+        The tables in the folder `evaluation` of the run.
+    """
 
     pretrain(config, run, reporter)
     out = run / EVALUATION
@@ -76,7 +80,7 @@ def train_and_evaluate(
 
 
 def _is_evaluated(out: Path, config: PretrainConfig, evaluation: EvaluateConfig) -> bool:
-    """The run's folder has been checked; the evaluation is written whole and could be one with other settings."""
+    """Whether a folder contains an evaluation of the run with the same data and settings."""
     try:
         _, card = read_results(out)
     except UserError:
@@ -87,21 +91,25 @@ def _is_evaluated(out: Path, config: PretrainConfig, evaluation: EvaluateConfig)
 
 
 def unit_digests(config: PretrainConfig, evaluation: EvaluateConfig, data_hash: str) -> tuple[str, str]:
-    """Twelve hex digits, equal for runs and evaluations that give the same numbers: today's, and those of 0.1."""
+    """Hashes of 12 hex digits, equal for units with the same results: the current one, and that of lie_ssl 0.1."""
     today, before = config.known_digests()
     plain = to_plain(evaluation)
     return digest([today, plain, data_hash]), digest([before, legacy_evaluation(plain), data_hash])
 
 
-class Pace:
-    """How long the rest will take, from what was done since it was made."""
+class Eta:
+    """Estimates the remaining time of several units from the time since its creation."""
 
     def __init__(self, total: int) -> None:
         self.total, self.done, self._worked = total, 0, 0
         self._begin = time.perf_counter()
 
     def step(self, worked: bool = True) -> str:
-        """Counts one more as done, with work or because it was done before, and says what is left."""
+        """Counts one more unit as done, and describes the progress.
+
+        Args:
+            worked: False if the unit had already been done, so that it does not count for the estimate.
+        """
         self.done, self._worked = self.done + 1, self._worked + worked
         left = self.total - self.done
         text = f"{self.done} of {self.total}"
@@ -111,11 +119,11 @@ class Pace:
 
 
 def duration(seconds: float) -> str:
-    """In words.
+    """A duration in words.
 
     >>> duration(42), duration(600), duration(3 * 3600)
     ('42 seconds', '10 minutes', '3.0 hours')
     """
     if seconds < 90:
-        return f"{seconds:.0f} seconds"
+        return count(round(seconds), "second")
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

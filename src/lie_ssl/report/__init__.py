@@ -1,4 +1,4 @@
-"""Results as tables, figures and one HTML page. Figures need matplotlib and the page plotly, the rest neither."""
+"""Results as tables, figures and one HTML page. Figures need matplotlib, and the page needs plotly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tables for readers are made of: cells, rows, and groups of columns."""
+"""The parts of tables in reports: cells, rows, and groups of columns."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import pandas as pd
 from lie_ssl.protocol.schema import Column
 from lie_ssl.report.summary import over_seeds
 
-NOTHING = math.nan
+MISSING = math.nan
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A mean over seeds; what is not there is not a number."""
+    """A mean over seeds; missing values are nan."""
 
-    mean: float = NOTHING
-    error: float = NOTHING  # standard error
-    difference: float = NOTHING  # to the baseline of the same method
-    multiple: float = NOTHING  # of the baseline
+    mean: float = MISSING
+    error: float = MISSING  # standard error
+    difference: float = MISSING  # from the baseline of the same method
+    multiple: float = MISSING  # ratio to the baseline
     digits: int = 1
-    best: bool = False  # of its method, as the digits show it
+    best: bool = False  # whether it is the best of its method, at the shown digits
 
     @property
     def empty(self) -> bool:
@@ -32,7 +32,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """Rows of the same block belong together."""
+    """A row; tables separate blocks of rows from each other."""
 
     name: str
     cells: tuple[Cell, ...]
@@ -41,9 +41,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns come in groups with a heading each."""
+    """A table whose columns are in groups, each with a heading."""
 
-    name: str  # of a file
+    name: str  # name of its file
     title: str
     corner: str  # heading of the first column
     groups: tuple[tuple[str, tuple[str, ...]], ...]
@@ -51,17 +51,17 @@ class Table:
 
     @property
     def columns(self) -> list[tuple[str, str]]:
-        """Group and heading of every column."""
+        """The group and the heading of every column."""
         return [(group, column) for group, columns in self.groups for column in columns]
 
 
 def lookup(table: pd.DataFrame, keys: list[str], column: Column) -> Callable[..., Cell]:
-    """Values of the keys -> the cell of a column, as mean and error over the seeds; empty for what is not there."""
+    """Returns a function from the values of the keys to the mean and error over the seeds; empty if not measured."""
     return cells_of(over_seeds(table, keys, column.name), keys, column.digits)
 
 
 def cells_of(means: pd.DataFrame, keys: list[str], digits: int) -> Callable[..., Cell]:
-    """The same for a table that has means and errors already."""
+    """As :func:`lookup`, for a table with means and errors."""
     places = means[keys].itertuples(index=False, name=None)
     numbers = zip(places, means["mean"], means["error"], strict=True)
     cells = {tuple(k): Cell(float(m), float(e), digits=digits) for k, m, e in numbers}
@@ -69,7 +69,7 @@ def cells_of(means: pd.DataFrame, keys: list[str], digits: int) -> Callable[...,
 
 
 def with_best(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Marks the highest mean of every column and block; not where there is nothing to compare it with."""
+    """Marks the highest mean of every column and block, if there are at least two."""
     out = []
     for row in rows:
         others = [r for r in rows if r.block == row.block]
@@ -86,7 +86,7 @@ def _highest(cell: Cell, others: Sequence[Cell]) -> bool:
 
 
 def group_tables(tables: Iterable[Table]) -> list[Table]:
-    """Each group of columns as a table of its own with the group in its title, for narrow pages."""
+    """Splits tables into one table per group of columns, with the group in its title, for narrow terminals."""
     found = []
     for table in tables:
         start = 0

@@ -1,4 +1,4 @@
-"""The figures of a report for print, PNG and SVG, from the long tables alone: they can be drawn again without a run.
+"""Figures for print, as PNG and SVG. They need only the long tables, so they can be drawn without the runs:
 
 draw_figures(pd.read_csv("accuracy.csv"), pd.read_csv("curve.csv"), Path("figures"))
 """
@@ -29,8 +29,19 @@ GRID = "#dddddd"
 
 
 def draw_figures(accuracy: pd.DataFrame, curve: pd.DataFrame, out: Path) -> list[Path]:
-    """Bars and gaps for every phase and kind of pose at the largest proportion, and curves for every phase and method;
-    each as .png and .svg in the folder `out`."""
+    """Draws all figures as .png and .svg.
+
+    These are bars and gaps for every phase and kind of pose at the largest proportion, and accuracy by angle for every
+    phase and method.
+
+    Args:
+        accuracy: The table accuracy.csv; may be empty.
+        curve: The table curve.csv; may be empty.
+        out: Folder for the figures.
+
+    Returns:
+        The paths of the files.
+    """
     out.mkdir(parents=True, exist_ok=True)
     pages: dict[str, Figure] = {}
     if len(accuracy):
@@ -44,7 +55,7 @@ def draw_figures(accuracy: pd.DataFrame, curve: pd.DataFrame, out: Path) -> list
             for method in dict.fromkeys(arm.method for arm in arms_of(curve[curve["phase"] == phase])):
                 pages[f"angles_{phase}_{as_one_part(method)}"] = angle_curves(curve, phase, method)
     paths = []
-    with rc_context({"svg.hashsalt": "lie_ssl"}):  # equal numbers give equal bytes
+    with rc_context({"svg.hashsalt": "lie_ssl"}):  # so that the same numbers give the same bytes
         for name, page in pages.items():
             for suffix in ("png", "svg"):
                 path = inside(out, f"{name}.{suffix}")
@@ -54,7 +65,7 @@ def draw_figures(accuracy: pd.DataFrame, curve: pd.DataFrame, out: Path) -> list
 
 
 def bars(accuracy: pd.DataFrame, phase: str, poses: str, diverse: float | None = None) -> Figure:
-    """The paper's figure: accuracy in three settings with brackets of one standard error, a panel for each method."""
+    """The paper's figure: accuracy in three settings with error bars of one standard error, one panel per method."""
     diverse = max(diverse_of(accuracy)) if diverse is None else diverse
     own = accuracy[(accuracy["phase"] == phase) & (accuracy["poses"] == poses) & (accuracy["diverse"] == diverse)]
     means = over_seeds(own, [*ARM_KEYS, "setting"], "top1")
@@ -63,7 +74,7 @@ def bars(accuracy: pd.DataFrame, phase: str, poses: str, diverse: float | None =
 
 
 def gap_bars(gaps: pd.DataFrame, phase: str, poses: str, diverse: float | None = None) -> Figure:
-    """What is lost against known instances in typical pose; gaps as `lie_ssl.report.summary.gaps_of` gives them."""
+    """Points below known instances in typical pose; `gaps` comes from `lie_ssl.report.summary.gaps_of`."""
     diverse = max(diverse_of(gaps)) if diverse is None else diverse
     own = gaps[
         gaps["poses"].isin([poses, SELF_OCCLUSION_POSES]) & (gaps["diverse"] == diverse) & (gaps["phase"] == phase)
@@ -75,7 +86,7 @@ def gap_bars(gaps: pd.DataFrame, phase: str, poses: str, diverse: float | None =
 
 
 def angle_curves(curve: pd.DataFrame, phase: str, method: str, diverse: float | None = None) -> Figure:
-    """Accuracy against angle of one method: a column for each kind of pose, a row for each setting."""
+    """Accuracy by angle of one method: one column per kind of pose, one row per setting."""
     diverse = max(diverse_of(curve)) if diverse is None else diverse
     own = curve[(curve["phase"] == phase) & (curve["method"] == method) & (curve["diverse"] == diverse)]
     means, arms = curve_of(own), arms_of(own)
@@ -85,7 +96,7 @@ def angle_curves(curve: pd.DataFrame, phase: str, method: str, diverse: float | 
     for (i, j), panel in np.ndenumerate(panels):
         shown = means[(means["setting"] == settings[i]) & (means["poses"] == kinds[j])]
         for arm in arms:
-            line = shown[_is(shown, arm)]
+            line = shown[_is_arm(shown, arm)]
             colour = colour_of(arm, arms)
             panel.plot(line["angle"], line["mean"], color=colour, lw=1.8, ls=_dash(arm), marker=marker_of(arm), ms=4)
             error = line["error"].fillna(0)
@@ -112,12 +123,12 @@ def _grouped(
         own = [arm for arm in arms if arm.method == method]
         width = 0.8 / len(own)
         for number, arm in enumerate(own):
-            found = means[_is(means, arm)].set_index(column).reindex(list(places))
+            found = means[_is_arm(means, arm)].set_index(column).reindex(list(places))
             x = np.arange(len(places)) + (number - (len(own) - 1) / 2) * width
             style = {"color": colour_of(arm, arms), "edgecolor": "white", "hatch": "//" if arm.option == 2 else ""}
-            brackets = {"elinewidth": 1, "ecolor": "#222222"}
-            panel.bar(x, found["mean"], width, yerr=found["error"], capsize=3, error_kw=brackets, **style)
-        panel.set_xticks(range(len(places)), ["\n".join(GAP.words[p].lines) for p in places], fontsize=9)
+            error_style = {"elinewidth": 1, "ecolor": "#222222"}
+            panel.bar(x, found["mean"], width, yerr=found["error"], capsize=3, error_kw=error_style, **style)
+        panel.set_xticks(range(len(places)), ["\n".join(GAP.categories[p].lines) for p in places], fontsize=9)
         panel.axhline(0, color="#222222", lw=0.8)
         panel.set_title(method_name(method), fontsize=10)
         plain_axes(panel)
@@ -128,14 +139,14 @@ def _grouped(
 
 
 def blank_figure(width: float, height: float) -> Figure:
-    """Made without pyplot: nothing stays open, and no display is looked for."""
+    """A figure without pyplot, which would keep it open and look for a display."""
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
 
 def _legend(figure: Figure, arms: Sequence[Arm], handle: Callable[[Arm, str], Patch | Line2D]) -> None:
-    """Under the panels, one entry for each kind of arm."""
+    """Adds a legend below the panels, with one entry per kind of arm."""
     kinds = {(a.arm, a.option): a for a in reversed(arms)}
     several = len({a.method for a in arms}) > 1
     entries = sorted(kinds.values(), key=lambda a: a.order[2:])
@@ -146,12 +157,12 @@ def _legend(figure: Figure, arms: Sequence[Arm], handle: Callable[[Arm, str], Pa
 
 
 def _kind(arm: Arm) -> str:
-    """What the arm is called where a panel's title says the method."""
+    """The name of an arm without its method, which is in the title of the panel."""
     name = Arm("", arm.arm, arm.option).name.lstrip(", ")
     return "baseline" if arm.arm == BASE else name
 
 
-def _is(means: pd.DataFrame, arm: Arm) -> pd.Series:
+def _is_arm(means: pd.DataFrame, arm: Arm) -> pd.Series:
     return (means["method"] == arm.method) & (means["arm"] == arm.arm) & (means["option"] == arm.option)
 
 
@@ -160,7 +171,7 @@ def _dash(arm: Arm) -> str:
 
 
 def plain_axes(panel: Axes) -> None:
-    """The look of all panels."""
+    """Applies the common style of all panels."""
     panel.spines[["top", "right"]].set_visible(False)
     panel.grid(axis="y", color=GRID, lw=0.7)
     panel.set_axisbelow(True)

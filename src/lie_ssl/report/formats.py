@@ -1,4 +1,4 @@
-"""Tables for the terminal, Markdown, LaTeX, CSV and HTML."""
+"""Writes tables for the terminal, Markdown, LaTeX, CSV and HTML."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
 EMPTY = "–"  # noqa: RUF001
-COLOURS = {"more": "green", "same": "default", "less": "red"}  # of the terminal
+COLOURS = {"more": "green", "same": "default", "less": "red"}  # in the terminal
 LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -28,7 +28,7 @@ LATEX = {
 
 
 def mean_text(cell: Cell) -> str:
-    """Such as "66.7 ± 0.3"."""
+    """Mean and standard error, such as "66.7 ± 0.3"."""
     if cell.empty:
         return EMPTY
     text = _number(cell.mean, cell.digits)
@@ -36,7 +36,7 @@ def mean_text(cell: Cell) -> str:
 
 
 def change_text(cell: Cell) -> str:
-    """Such as "+13.7, 1.26x"; empty where there is no baseline."""
+    """Difference and ratio, such as "+13.7, 1.26x"; empty without a baseline."""
     if math.isnan(cell.difference):
         return ""
     text = _number(cell.difference, cell.digits, "+")
@@ -44,22 +44,22 @@ def change_text(cell: Cell) -> str:
 
 
 def cell_text(cell: Cell) -> str:
-    """Such as "66.7 ± 0.3 (+13.7, 1.26x)"."""
+    """The whole cell, such as "66.7 ± 0.3 (+13.7, 1.26x)"."""
     change = change_text(cell)
     return f"{mean_text(cell)} ({change})" if change else mean_text(cell)
 
 
 def to_rich(table: Table) -> RichTable:
-    """For the terminal. Change under the mean, so that six columns fit."""
+    """A table for the terminal, with the change below the mean, so that six columns fit."""
     from rich import box
     from rich.markup import escape as plain
     from rich.table import Table as RichTable
 
-    # As wide as the title, in which a narrow table would break it.
+    # At least as wide as the title, which would be wrapped otherwise.
     page = RichTable(
         title=plain(table.title), box=box.SIMPLE_HEAD, padding=0, pad_edge=False, min_width=len(table.title)
     )  # fmt: skip
-    page.add_column(plain(table.corner), overflow="fold")  # in a narrow terminal names are broken, not cut off
+    page.add_column(plain(table.corner), overflow="fold")  # wraps names in a narrow terminal
     for number, (group, column) in enumerate(table.columns):
         longest = max((len(mean_text(row.cells[number])) for row in table.rows), default=0)
         page.add_column(
@@ -72,17 +72,17 @@ def to_rich(table: Table) -> RichTable:
 
 
 def to_markdown(table: Table) -> str:
-    """A heading in bold and a pipe table."""
+    """A Markdown table below its title in bold."""
     heads = [table.corner, *(f"{group}, {column}" for group, column in table.columns)]
     lines = [f"**{_pipes(table.title)}**", "", _line(heads), _line(["---"] + ["---:"] * (len(heads) - 1))]
     for row in table.rows:
-        cells = [f"**{mean_text(c)}**{_brackets(c)}" if c.best else cell_text(c) for c in row.cells]
+        cells = [f"**{mean_text(c)}**{_parentheses(c)}" if c.best else cell_text(c) for c in row.cells]
         lines.append(_line([row.name, *cells]))
     return "\n".join(lines) + "\n"
 
 
 def to_latex(table: Table) -> str:
-    r"""A `table` that needs \usepackage{booktabs} and nothing else."""
+    r"""A LaTeX `table`, which needs \usepackage{booktabs} only."""
     count = len(table.columns)
     spans, start = [], 2
     for _, columns in table.groups:
@@ -105,7 +105,7 @@ def to_latex(table: Table) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """One line for every cell, with all digits."""
+    """One line per cell, with all digits."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["row", "group", "column", "mean", "standard_error", "difference", "multiple"])
@@ -118,7 +118,7 @@ def to_csv(table: Table) -> str:
 
 
 def to_html(table: Table) -> str:
-    """A <table> that can be read without scripts, in a box that scrolls on narrow screens."""
+    """A <table> without scripts, in a box that scrolls on narrow screens."""
     heads = "".join(f'<th scope="colgroup" colspan="{len(c)}">{escape(g)}</th>' for g, c in table.groups)
     columns = "".join(f'<th scope="col">{escape(c)}</th>' for _, c in table.columns)
     body, before = [], None
@@ -135,7 +135,11 @@ def to_html(table: Table) -> str:
 
 
 def write_tables(tables: list[Table], folder: Path) -> list[Path]:
-    """Every table as Markdown, LaTeX and CSV."""
+    """Writes every table as Markdown, LaTeX and CSV.
+
+    Returns:
+        The paths of the files.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for table in tables:
@@ -154,13 +158,13 @@ def _number(value: float, digits: int, sign: str = "") -> str:
     return f"{round(value, digits) + 0.0:{sign}.{digits}f}"  # + 0.0 turns -0.0 into 0.0
 
 
-def _brackets(cell: Cell) -> str:
+def _parentheses(cell: Cell) -> str:
     change = change_text(cell)
     return f" ({change})" if change else ""
 
 
 def _kind(cell: Cell) -> str:
-    """What the difference is, as the digits show it."""
+    """The sign of the difference at the shown digits."""
     shown = round(cell.difference, cell.digits)
     return "more" if shown > 0 else "less" if shown < 0 else "same"
 

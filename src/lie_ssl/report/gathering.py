@@ -1,4 +1,4 @@
-"""What a report is made of: evaluations of runs, or tables that were collected from many of them."""
+"""Reads the data of a report: evaluations of runs, or tables collected from many of them."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from lie_ssl.training.folder import CONFIG
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluated:
-    """The evaluation of one run: its card, its predictions, and the run's folder if that is still there."""
+class EvaluatedRun:
+    """The evaluation of one run or encoder, and the folder of the run if it still exists."""
 
     folder: Path
     card: dict[str, Any]
@@ -55,28 +55,31 @@ class Evaluated:
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """Long tables over all runs and seeds, in the columns of the CSVs; any of them may be empty."""
+    """Long tables of all runs and seeds, with the columns of the CSV files; any of them may be empty."""
 
     accuracy: pd.DataFrame
     curve: pd.DataFrame
     equivariance: pd.DataFrame
     ablation: pd.DataFrame
-    evaluated: tuple[Evaluated, ...]
-    notes: tuple[str, ...]  # sentences about what makes the numbers less comparable
+    evaluated: tuple[EvaluatedRun, ...]
+    notes: tuple[str, ...]  # sentences about different settings, which make results less comparable
     ablation_equivariance: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def long_tables() -> dict[str, LongTable]:
-    """The tables that reports are made of, with the columns of all metrics."""
+    """The tables that reports need, with the columns of all metrics."""
     tables = (ACCURACY, CURVE, with_measures(EQUIVARIANCE), ABLATION, with_measures(ABLATION_EQUIVARIANCE))
     return {table.name: table for table in tables}
 
 
 def gather(sources: Sequence[Path]) -> ReportData:
-    """Reads run folders, evaluation folders, and folders of collected tables (accuracy.csv ... without a card, or
-    ablation.csv)."""
+    """Reads the data of a report.
+
+    Args:
+        sources: Folders of runs, of evaluations, or of collected tables (accuracy.csv without a card, or ablation.csv).
+    """
     if not sources:
-        raise UserError("a report needs at least one run or evaluation; name their folders")
+        raise UserError("a report needs at least one run or evaluation; give their folders")
     known = long_tables()
     parts: dict[str, list[pd.DataFrame]] = {name: [] for name in known}
     evaluated = []
@@ -84,7 +87,7 @@ def gather(sources: Sequence[Path]) -> ReportData:
         folder = _folder(source)
         if (folder / CARD).exists() or not any(_has(folder, table) for table in (ACCURACY, ABLATION)):
             results, card = read_results(folder)
-            evaluated.append(Evaluated(folder, card, results.predictions, _run(folder)))
+            evaluated.append(EvaluatedRun(folder, card, results.predictions, _run(folder)))
             tables = {name: getattr(results, name) for name in parts if not name.startswith("ablation")}
         else:
             tables = {name: read_table(folder / f"{name}.csv") for name in parts if _has(folder, known[name])}
@@ -109,15 +112,15 @@ def _has(folder: Path, table: LongTable) -> bool:
 
 
 def _folder(source: Path) -> Path:
-    """The folder with the tables: the source itself, or the evaluation inside a run."""
+    """The folder with the tables: the source itself, or the evaluation in a run."""
     if not source.exists():
-        raise UserError(f"there is no folder {source}; name a run or an evaluation")
+        raise UserError(f"there is no folder {source}; give the folder of a run or an evaluation")
     if not source.is_dir():
-        raise UserError(f"{source} is a file; name the folder of a run or of an evaluation")
+        raise UserError(f"{source} is a file; give the folder of a run or an evaluation")
     if _has(source / "evaluation", ACCURACY):
         return source / "evaluation"
     if (source / CONFIG).exists() and not _has(source, ACCURACY):
-        raise UserError(f"the run {source} has not been evaluated; do it with `lie-ssl evaluate {source}`")
+        raise UserError(f"the run {source} has not been evaluated; evaluate it with `lie-ssl evaluate {source}`")
     return source
 
 
@@ -127,7 +130,7 @@ def _run(folder: Path) -> Path | None:
 
 
 def _joined(parts: list[pd.DataFrame], known: LongTable) -> pd.DataFrame:
-    """All rows; twice the same measurement would pass for two seeds, so it is refused."""
+    """Joins tables, and rejects duplicate measurements, which would count as two seeds."""
     parts = [p for p in parts if len(p)]
     if not parts:
         return pd.DataFrame(columns=known.required)
@@ -137,14 +140,14 @@ def _joined(parts: list[pd.DataFrame], known: LongTable) -> pd.DataFrame:
         first = twice.iloc[0]
         what = " ".join(str(first[key]) for key in known.keys[:2])
         raise UserError(
-            f"{known.name}.csv has two numbers for {what} with seed {first['seed']}; name each evaluation once, and "
-            "evaluations of one data set and recipe only"
+            f"{known.name}.csv has two numbers for {what} with seed {first['seed']}; give each evaluation once, and "
+            "only evaluations of one data set and recipe"
         )
     return table
 
 
-def _notes(evaluated: Sequence[Evaluated]) -> list[str]:
-    """Refuses evaluations on different data sets, and says where settings differ that should not."""
+def _notes(evaluated: Sequence[EvaluatedRun]) -> list[str]:
+    """Rejects evaluations on different data sets, and reports settings that should not differ."""
     differing: dict[str, list[str]] = {}
     for each in evaluated[1:]:
         first = evaluated[0]
@@ -161,7 +164,7 @@ def _notes(evaluated: Sequence[Evaluated]) -> list[str]:
 
 
 def _difference(first: Any, second: Any, ignored: tuple[str, ...] = ()) -> str:
-    """Name and values of the first setting in which two configs differ; empty if they agree."""
+    """The name and values of the first setting in which two configs differ; empty if they are equal."""
     if isinstance(first, dict) and isinstance(second, dict):
         for key in dict.fromkeys([*first, *second]):
             if key not in ignored and (found := _difference(first.get(key), second.get(key))):
@@ -171,7 +174,11 @@ def _difference(first: Any, second: Any, ignored: tuple[str, ...] = ()) -> str:
 
 
 def write_rows(report: ReportData, folder: Path) -> list[Path]:
-    """Writes the joined tables that have rows; the folder can be given to :func:`gather` in place of the runs."""
+    """Writes the joined tables that have rows; :func:`gather` can read the folder instead of the runs.
+
+    Returns:
+        The paths of the files.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     tables = {name: getattr(report, name) for name in long_tables()}
     paths = {folder / f"{name}.csv": table for name, table in tables.items() if len(table)}

@@ -1,5 +1,5 @@
-"""The one table that a reader should see first: the largest proportion of diverse instances, all arms, both phases, and
-what the operator does."""
+"""The tables to read first: accuracy of all arms at the largest proportion of diverse instances, the gains of X Lie,
+and retrieval with the operator."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ CELLS = [
     ("finetune", "known_new", "finetuned, known object, new pose"),
     ("finetune", "unknown_diverse", "finetuned, unknown object"),
 ]
-AGAINST = ("alone", "frames", "lie_off")
-OPERATOR = ("mrr", "mrr_transfer", "mrr_identity", "relative_error")  # of the metric `retrieval`
+COMPARED_WITH = ("alone", "frames", "lie_off")
+OPERATOR = ("mrr", "mrr_transfer", "mrr_identity", "relative_error")  # columns of the metric `retrieval`
 
 
 def headline_tables(accuracy: pd.DataFrame, equivariance: pd.DataFrame) -> list[Table]:
-    """Top-1 accuracy at the largest proportion in both kinds of pose, what X Lie gains, and what the operator does."""
+    """Accuracy at the largest proportion, the gains of X Lie, and retrieval with the operator, as far as measured."""
     if accuracy.empty:
         return []
     tables = [headline_accuracy(accuracy)]
@@ -36,7 +36,7 @@ def headline_tables(accuracy: pd.DataFrame, equivariance: pd.DataFrame) -> list[
 
 
 def headline_accuracy(accuracy: pd.DataFrame) -> Table:
-    """All arms x linear and finetuned x known and unknown objects x kinds of pose."""
+    """Accuracy of all arms, linear and finetuned, on known and unknown objects, for every kind of pose."""
     largest, kinds = accuracy["diverse"].max(), POSES.in_order(accuracy["poses"])
     own = accuracy[accuracy["diverse"] == largest]
     found = lookup(own, [*ARM_KEYS, "phase", "setting", "poses"], TOP1)
@@ -59,36 +59,36 @@ def headline_gains(gains: pd.DataFrame) -> Table:
     columns = [(setting, share, kind) for setting, _ in settings for share in shares for kind in kinds]
     rows = []
     for method in in_order(gains["method"], METHODS):
-        for other in in_order(gains.loc[gains["method"] == method, "against"], AGAINST):
+        for other in in_order(gains.loc[gains["method"] == method, "against"], COMPARED_WITH):
             cells = tuple(found(method, other, *column) for column in columns)
             name = f"{Arm(method, 'lie').name} minus {Arm(method, other).name}"
             rows.append(Row(name, cells, method_name(method)))
     headings = tuple(f"{share:g} %, {kind.upper()}" for share in shares for kind in kinds)
-    title = "What X Lie gains, in points: linear, by the share of diverse instances; paired by seed"
+    title = "Gains of X Lie in points: linear, by the share of diverse instances; paired by seed"
     return Table("headline_gains", title, "", tuple((name, headings) for _, name in settings), tuple(rows))
 
 
 def headline_operator(equivariance: pd.DataFrame) -> Table:
-    """Retrieval of the true frame of unknown objects by the moved part of the embedding."""
+    """Retrieval of the true frames of unknown objects with the moved part of the embedding."""
     own = _moved(equivariance)
     rows = [(arm.name, tuple(arm), arm.method) for arm in arms_of(own)]
-    title = f"The moved embedding of unknown objects, {_seeds(own)}"
+    title = f"Moved embeddings of unknown objects, {_seeds(own)}"
     return _operator_table("headline_operator", title, own, ARM_KEYS, rows)
 
 
 def ablation_operator(equivariance: pd.DataFrame) -> list[Table]:
-    """The same for the variants of an ablation; none without them."""
+    """As :func:`headline_operator`, for the variants of an ablation; no table if there are none."""
     if equivariance.empty:
         return []
     own = _moved(equivariance)
     names = own[["method", "ablation"]].drop_duplicates().itertuples(index=False)
     rows = [(f"{method_name(method)} Lie, {name}", (method, name), method) for method, name in names]
-    title = "Ablations: the moved embedding of unknown objects"
+    title = "Ablations: moved embeddings of unknown objects"
     return [_operator_table("ablation_operator", title, own, ["method", "ablation"], rows)]
 
 
 def _moved(equivariance: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the part that an operator moves, for unknown objects; none where no arm has an operator."""
+    """The rows of the moved part of the embedding, for unknown objects; none if no arm has an operator."""
     if equivariance.empty:
         return equivariance
     return equivariance[(equivariance["instances"] == "unknown") & (equivariance["part"] == "moved")].assign(option=1)
@@ -97,7 +97,7 @@ def _moved(equivariance: pd.DataFrame) -> pd.DataFrame:
 def _operator_table(
     name: str, title: str, own: pd.DataFrame, keys: list[str], rows: Sequence[tuple[str, tuple[object, ...], str]]
 ) -> Table:
-    """Rows are a name, the values of the keys and the method."""
+    """A table of retrieval; each of `rows` consists of a name, the values of the keys, and the method."""
     kinds = POSES.in_order(own["poses"])
     columns = {c.name: replace(c, digits=2) for c in METRICS["retrieval"].columns if c.name in OPERATOR}
     found = [lookup(own, [*keys, "poses"], columns[name]) for name in OPERATOR]
@@ -111,7 +111,7 @@ def _operator_table(
 
 
 def _seeds(table: pd.DataFrame) -> str:
-    """How many seeds stand behind the means."""
+    """The number of seeds in words."""
     counts = table.groupby(["method", "arm"])["seed"].nunique()
     low, high = int(counts.min()), int(counts.max())
     if low != high:
@@ -120,11 +120,11 @@ def _seeds(table: pd.DataFrame) -> str:
 
 
 def operator_gain(accuracy: pd.DataFrame) -> pd.DataFrame:
-    """X Lie minus X, X Frames and X Lie off in every cell, seed by seed; the last is what the operator's terms add."""
+    """X Lie minus X, X Frames and X Lie off in every cell, paired by seed; the last is the gain from the operator."""
     keys = ["method", "phase", "diverse", "poses", "setting"]
     wide = accuracy[accuracy["option"] == 1].pivot_table(index=[*keys, "seed"], columns="arm", values="top1")
     parts = []
-    for other in AGAINST:
+    for other in COMPARED_WITH:
         if other in wide and "lie" in wide:
             difference = (wide["lie"] - wide[other]).dropna().rename("points").reset_index()
             parts.append(over_seeds(difference, keys, "points").assign(against=other))

@@ -1,4 +1,4 @@
-"""The paper's figure of published models: for each of them what it loses in every setting."""
+"""The paper's figure of published models: the gaps of each in every setting."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ BARS = {
 
 
 def model_gaps(accuracy: pd.DataFrame, phase: str) -> Figure:
-    """Points below known instances in typical pose, a group of bars for each model; the model that loses least on
-    unknown instances in diverse 3D poses (or 2D, where there are no others) comes first."""
+    """Points below known instances in typical pose, with a group of bars for each model.
+
+    Models are sorted by their gap on unknown instances in diverse 3D poses (or 2D, if there are no others).
+    """
     gaps = gaps_of(accuracy[accuracy["phase"] == phase])
     wide = gaps.pivot_table(index="method", columns=["poses", "gap"], values="points")
     shown = [bar for bar in BARS if bar in wide]
@@ -50,14 +52,18 @@ def model_gaps(accuracy: pd.DataFrame, phase: str) -> Figure:
     panel.set_ylabel("points below known,\ntypical pose")
     plain_axes(panel)
     figure.suptitle(
-        f"{PHASES.title(phase)}: what published models lose (in brackets: known, typical pose)", fontsize=11
+        f"{PHASES.title(phase)}: gaps of published models (in parentheses: known, typical pose)", fontsize=11
     )
     figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     return figure
 
 
 def draw_model_gaps(accuracy: pd.DataFrame, out: Path) -> list[Path]:
-    """models_linear and the like, PNG and SVG."""
+    """Draws one figure per phase, such as models_linear, as PNG and SVG.
+
+    Returns:
+        The paths of the files.
+    """
     out.mkdir(parents=True, exist_ok=True)
     paths = []
     with rc_context({"svg.hashsalt": "lie_ssl"}):

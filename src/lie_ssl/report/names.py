@@ -1,6 +1,6 @@
-"""What methods and arms are called for readers, and the order in which they stand.
+"""The names of methods and arms in reports, and their order.
 
-Settings, poses and measures have their names from `lie_ssl.protocol.schema` and the registered metrics and phases.
+Names of settings and poses come from `lie_ssl.protocol.schema`, those of metrics and phases from their registries.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from lie_ssl.objectives.registry import OBJECTIVES
 from lie_ssl.protocol.schema import SETTING
 
 BASE = "alone"
-BAR_SETTINGS = tuple(name for name, word in SETTING.words.items() if word.lines)  # that figures show
+BAR_SETTINGS = tuple(name for name, category in SETTING.categories.items() if category.lines)  # shown in figures
 
 
 class Arm(NamedTuple):
-    """One row of a table: a method, what was learned from pairs, and the option of the supervised phase."""
+    """One row of a table: a method, an objective with its variant, and the option of the supervised phase."""
 
     method: str
     arm: str
@@ -27,19 +27,19 @@ class Arm(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Such as "MAE Lie"; Option 2 (classifiers see moved neighbours too) is said, Option 1 is not."""
+        """A name such as "MAE Lie" or "MAE Lie, option 2"; Option 1 is not mentioned."""
         words = [method_name(self.method), OBJECTIVES.title(self.objective)]
         notes = [self.variant, f"option {self.option}" if self.option != 1 else ""]
         return ", ".join([" ".join(w for w in words if w), *(note for note in notes if note)])
 
     @property
     def objective(self) -> str:
-        """The name of its objective, without that of a variant."""
+        """The name of its objective, without the variant."""
         return self.arm.partition("-")[0]
 
     @property
     def variant(self) -> str:
-        """The word of a variant, empty for none."""
+        """The name of its variant; empty for none."""
         return self.arm.partition("-")[2]
 
     @property
@@ -55,8 +55,13 @@ def method_name(method: str) -> str:
 
 
 def arms_of(table: pd.DataFrame, phase: str | None = None) -> list[Arm]:
-    """All arms of a long table in the order of the paper. With a phase: the options that it has, and the arms without
-    any number in it too, so that what is missing shows."""
+    """All arms of a long table, in the order of the paper.
+
+    Args:
+        table: The table.
+        phase: Restricts the options to those of a phase. Arms without results in it are included, so that tables show
+            what is missing.
+    """
     chosen = table if phase is None else table[table["phase"] == phase]
     found = {Arm(str(m), str(a), int(o)) for m, a, o in chosen[ARM_KEYS].drop_duplicates().itertuples(index=False)}
     present = {(arm.method, arm.arm) for arm in found}

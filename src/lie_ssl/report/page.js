@@ -1,9 +1,9 @@
 "use strict";
-// Draws every plot of the page with plotly.js, in the page's own colours, and again when those change.
+// Draws every plot of the page with plotly.js, in the colours of the page, and redraws it when these change.
 const plots = JSON.parse(document.getElementById("plots").textContent);
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
-// No button that would send a plot to a server, and none that does nothing here.
+// Removes buttons that would send a plot to a server, or that have no effect here.
 const config = {
   responsive: true, displaylogo: false, plotlyServerURL: "",
   modeBarButtonsToRemove: ["sendChartToCloud", "sendDataToCloud", "select2d", "lasso2d"],

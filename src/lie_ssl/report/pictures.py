@@ -1,4 +1,4 @@
-"""Frames on which a baseline and another arm disagree, as pictures with what each of them said."""
+"""Frames on which a baseline and another arm disagree, as pictures with both predictions."""
 
 from __future__ import annotations
 
@@ -16,54 +16,54 @@ from PIL import Image
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.report.findings import CHALLENGERS
-from lie_ssl.report.gathering import Evaluated
+from lie_ssl.report.gathering import EvaluatedRun
 from lie_ssl.report.names import BASE
 
-SIDE = 96  # pixels at least, so that small frames can be seen
+SIDE = 96  # minimum side in pixels; smaller frames are enlarged
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A frame as a data address, and its labels."""
+    """A frame as a data URI, with its true class and the predictions of both arms."""
 
-    address: str
+    uri: str
     pose: str
     true: str
-    base: str  # what the baseline said
+    base: str  # prediction of the baseline
     other: str
 
 
 @dataclass(frozen=True)
 class Disagreement:
-    """Frames that one gets right and the other wrong: how many, and some of them."""
+    """How many frames only one of two arms classifies correctly, and examples of them."""
 
-    base: Evaluated
-    other: Evaluated
-    frames: int  # that both were asked
-    gained: int
-    lost: int
+    base: EvaluatedRun
+    other: EvaluatedRun
+    frames: int  # number of frames for which both have a prediction
+    gained: int  # correct with `other` only
+    lost: int  # correct with `base` only
     gains: tuple[Picture, ...]
     losses: tuple[Picture, ...]
 
 
-def find_frames(evaluated: Evaluated, data: str = "") -> FrameSet:
-    """The data set of an evaluation, at its old place or at `data`; refused if it is not the same one."""
+def find_frames(evaluated: EvaluatedRun, data: str = "") -> FrameSet:
+    """Opens the data set of an evaluation, at its old path or at `data`; rejects another data set."""
     known = data or (evaluated.card["pretraining"] or {}).get("data", "")
     if not known:
-        raise UserError("the card does not say where it is; name it with --data")
+        raise UserError("the card of the evaluation has no path to its data set; give the path with --data")
     folder = Path(known)
     frames = FrameSet(folder)
     if frames.card["card_hash"] != evaluated.card["data"]["card_hash"]:
-        raise UserError(f"{folder} is another data set than that of the evaluation; name it with --data")
+        raise UserError(f"{folder} is not the data set of the evaluation; give its path with --data")
     return frames
 
 
-def pairs(evaluated: Sequence[Evaluated]) -> list[tuple[Evaluated, Evaluated]]:
-    """For each method its baseline and the arm of interest, of the same seed if there is one."""
-    able = sorted((e for e in evaluated if len(e.predictions)), key=lambda e: (e.arm.order, e.seed))
+def pairs(evaluated: Sequence[EvaluatedRun]) -> list[tuple[EvaluatedRun, EvaluatedRun]]:
+    """For each method its baseline and the first of the CHALLENGERS, with the same seed if possible."""
+    usable = sorted((e for e in evaluated if len(e.predictions)), key=lambda e: (e.arm.order, e.seed))
     found = []
-    for method in dict.fromkeys(e.arm.method for e in able):
-        own = [e for e in able if e.arm.method == method]
+    for method in dict.fromkeys(e.arm.method for e in usable):
+        own = [e for e in usable if e.arm.method == method]
         bases = [e for e in own if e.arm.arm == BASE]
         others = [e for name in CHALLENGERS for e in own if e.arm.arm == name]
         if bases and others:
@@ -72,34 +72,38 @@ def pairs(evaluated: Sequence[Evaluated]) -> list[tuple[Evaluated, Evaluated]]:
     return found
 
 
-def disagreement(base: Evaluated, other: Evaluated, frames: FrameSet, most: int = 14) -> Disagreement:
-    """Each class once before any comes twice, and of each class unknown instances first."""
+def disagreement(base: EvaluatedRun, other: EvaluatedRun, frames: FrameSet, limit: int = 14) -> Disagreement:
+    """Compares the predictions of two arms.
+
+    There are at most `limit` examples of gains and of losses, from as many classes as possible, and from unknown
+    instances first.
+    """
     both = base.predictions.merge(other.predictions[["row", "predicted"]], on="row", suffixes=("_base", "_other"))
     index = frames.index.loc[both["row"]]
     both = both.assign(
         unknown=(index["split"] == "test").to_numpy(),
         pose=[f"{kind.upper()} {angle:.0f}°" for kind, angle in zip(index["pose"], index["angle"], strict=True)],
     )
-    right_base, right_other = (both[f"predicted_{who}"] == both["class"] for who in ("base", "other"))
-    gained, lost = both[right_other & ~right_base], both[right_base & ~right_other]
+    base_correct, other_correct = (both[f"predicted_{arm}"] == both["class"] for arm in ("base", "other"))
+    gained, lost = both[other_correct & ~base_correct], both[base_correct & ~other_correct]
     return Disagreement(
-        base, other, len(both), len(gained), len(lost), _pictures(gained, frames, most), _pictures(lost, frames, most)
+        base, other, len(both), len(gained), len(lost), _pictures(gained, frames, limit), _pictures(lost, frames, limit)
     )
 
 
-def _pictures(table: pd.DataFrame, frames: FrameSet, most: int) -> tuple[Picture, ...]:
+def _pictures(table: pd.DataFrame, frames: FrameSet, limit: int) -> tuple[Picture, ...]:
     order = table.sample(frac=1, random_state=0).sort_values("unknown", ascending=False, kind="stable")
-    order = order.assign(turn=order.groupby("class").cumcount())
-    chosen = order.sort_values(["turn", "unknown"], ascending=[True, False], kind="stable").head(most)
+    order = order.assign(rank=order.groupby("class").cumcount())
+    chosen = order.sort_values(["rank", "unknown"], ascending=[True, False], kind="stable").head(limit)
     labels = (
         chosen[["pose", "class", "predicted_base", "predicted_other"]].astype(str).itertuples(index=False, name=None)
     )
     pictures = frames.read(chosen["row"].to_numpy(np.int64))
-    return tuple(Picture(data_address(p), *words) for p, words in zip(pictures, labels, strict=True))
+    return tuple(Picture(data_uri(p), *texts) for p, texts in zip(pictures, labels, strict=True))
 
 
-def data_address(picture: NDArray[np.uint8]) -> str:
-    """(H, W, C) -> a PNG as data:image/png;base64,..."""
+def data_uri(picture: NDArray[np.uint8]) -> str:
+    """(H, W, C) -> a PNG file as data:image/png;base64,..."""
     image = Image.fromarray(picture[..., 0] if picture.shape[2] == 1 else picture)
     zoom = -(-SIDE // image.width)
     if zoom > 1:

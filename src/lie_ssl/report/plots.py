@@ -1,4 +1,4 @@
-"""The interactive plots of the page, as plain data for plotly.js: traces and a layout for every view of a plot."""
+"""The interactive plots of the page, as plain data for plotly.js: the traces of every view, and a layout."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Trace = dict[str, Any]
 
 @dataclass(frozen=True)
 class View:
-    """What a plot shows when its name is chosen in the list above it."""
+    """The traces that a plot shows when its view is selected in the list above it."""
 
     name: str
     traces: list[Trace]
@@ -44,38 +44,38 @@ class Plot:
 
 
 def accuracy_plot(accuracy: pd.DataFrame) -> Plot:
-    """Bars with standard errors; a view for every phase, kind of pose, proportion and method."""
+    """Bars with standard errors, and a view for every phase, kind of pose, proportion and method."""
     means = over_seeds(accuracy, [*ARM_KEYS, "phase", "poses", "diverse", "setting"], "top1")
-    views = [_bars(means, cut, "setting", BAR_SETTINGS) for cut in _cuts(accuracy)]
+    views = [_bars(means, selection, "setting", BAR_SETTINGS) for selection in _selections(accuracy)]
     return Plot("Top-1 accuracy in %", [v for v in views if v.traces], _bar_layout("top-1 accuracy (%)"))
 
 
 def gap_plot(accuracy: pd.DataFrame) -> Plot:
-    """What is lost against known instances in typical pose; views as in :func:`accuracy_plot`."""
+    """Points below known instances in typical pose; views as in :func:`accuracy_plot`."""
     means = over_seeds(gaps_of(accuracy), [*ARM_KEYS, "phase", "poses", "diverse", "gap"], "points")
-    views = [_bars(means, cut, "gap", (*BAR_SETTINGS, SELF_OCCLUSION)) for cut in _cuts(accuracy)]
+    views = [_bars(means, selection, "gap", (*BAR_SETTINGS, SELF_OCCLUSION)) for selection in _selections(accuracy)]
     return Plot("Gaps in points", [v for v in views if v.traces], _bar_layout("points below known, typical pose"))
 
 
 def angle_plot(curve: pd.DataFrame) -> Plot:
-    """Accuracy against angle; a view for every phase, kind of pose, proportion, method and setting."""
+    """Accuracy by angle, with a view for every phase, kind of pose, proportion, method and setting."""
     means = curve_of(curve)
     views = []
-    for cut in _cuts(curve):
+    for selection in _selections(curve):
         for setting in SETTING.in_order(curve["setting"]):
-            own = cut.of(means[means["setting"] == setting])
+            own = selection.of(means[means["setting"] == setting])
             if len(own):
-                views.append(View(f"{cut.name}, {SETTING.title_of(setting)}", _lines(own)))
+                views.append(View(f"{selection.name}, {SETTING.title_of(setting)}", _lines(own)))
     top = 360 if curve["angle"].max() > 180 else 180
     layout = {
         "xaxis": {"title": {"text": "angle (degrees)"}, "tick0": 0, "dtick": 60, "range": [0, top]},
         "yaxis": {"title": {"text": "top-1 accuracy (%)"}, "rangemode": "tozero"},
     }
-    return Plot("Accuracy against angle", views, layout)
+    return Plot("Accuracy by angle", views, layout)
 
 
 def orbit_plot(name: str, orbit: Orbit) -> Plot:
-    """Embeddings of true frames and of moved ones in the plane of their largest variance."""
+    """The embeddings of true frames and the moved embeddings, in the plane of the first two principal components."""
     points: Trace = {
         "type": "scatter", "mode": "markers", "name": "true frames", "x": _plain(orbit.true[:, 0]),
         "y": _plain(orbit.true[:, 1]), "text": [f"{a:g}°" for a in orbit.angles],
@@ -102,7 +102,7 @@ def orbit_plot(name: str, orbit: Orbit) -> Plot:
 
 
 def spectrum_plot(name: str, values: Sequence[Sequence[complex]]) -> Plot:
-    """Eigenvalues of every generator in the complex plane."""
+    """The eigenvalues of every generator in the complex plane."""
     symbols = ("circle", "square", "diamond", "cross", "triangle-up", "x")
     colours = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
     traces: list[Trace] = [
@@ -120,8 +120,8 @@ def spectrum_plot(name: str, values: Sequence[Sequence[complex]]) -> Plot:
     return Plot(name, [View("", traces)], layout)
 
 
-class Cut(NamedTuple):
-    """What one view shows of a table."""
+class Selection(NamedTuple):
+    """The rows of a table that one view shows."""
 
     phase: str
     poses: str
@@ -134,53 +134,53 @@ class Cut(NamedTuple):
         return f"{method_name(self.method)}: {phase}, {poses}, {self.diverse:g} % diverse"
 
     def of(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Its rows; self-occlusion belongs to every kind of pose."""
+        """The selected rows of a table; self-occlusion belongs to every kind of pose."""
         poses = table["poses"].isin([self.poses, SELF_OCCLUSION_POSES])
         method, phase = table["method"] == self.method, table["phase"] == self.phase
         return table[method & phase & poses & (table["diverse"] == self.diverse)]
 
 
-def _cuts(table: pd.DataFrame) -> list[Cut]:
-    """All views of a table, the largest proportion first."""
+def _selections(table: pd.DataFrame) -> list[Selection]:
+    """The selections of all views of a table, the largest proportion first."""
     methods = dict.fromkeys(arm.method for arm in arms_of(table))
     shares = list(reversed(diverse_of(table)))
     places = [(phase, poses, d) for d in shares for phase, poses in phases_and_poses(table)]
-    return [Cut(*place, method) for place in places for method in methods]
+    return [Selection(*place, method) for place in places for method in methods]
 
 
-def _bars(means: pd.DataFrame, cut: Cut, column: str, places: Sequence[str]) -> View:
-    means, traces = cut.of(means), []
+def _bars(means: pd.DataFrame, selection: Selection, column: str, places: Sequence[str]) -> View:
+    means, traces = selection.of(means), []
     arms = arms_of(means)
     for arm in arms:
-        own = means[_is(means, arm)].set_index(column).reindex(list(places))
+        own = means[_is_arm(means, arm)].set_index(column).reindex(list(places))
         traces.append({
             "type": "bar", "name": arm.name,
-            "x": ["<br>".join(GAP.words[p].lines).replace(" ", "<br>") for p in places],
-            "y": _plain(own["mean"]), "error_y": _brackets(own["error"]),
+            "x": ["<br>".join(GAP.categories[p].lines).replace(" ", "<br>") for p in places],
+            "y": _plain(own["mean"]), "error_y": _error_bars(own["error"]),
             "marker": {"color": colour_of(arm, arms), "pattern": _hatch(arm, colour_of(arm, arms))},
         })  # fmt: skip
-    return View(cut.name, traces)
+    return View(selection.name, traces)
 
 
 def _lines(means: pd.DataFrame) -> list[Trace]:
     traces, arms = [], arms_of(means)
     for arm in arms:
-        own = means[_is(means, arm)]
+        own = means[_is_arm(means, arm)]
         traces.append({
             "type": "scatter", "mode": "lines+markers", "name": arm.name, "x": _plain(own["angle"]),
-            "y": _plain(own["mean"]), "error_y": _brackets(own["error"]),
+            "y": _plain(own["mean"]), "error_y": _error_bars(own["error"]),
             "line": {"color": colour_of(arm, arms), "dash": "dash" if arm.option == 2 else "solid"},
         })  # fmt: skip
     return traces
 
 
 def _hatch(arm: Arm, colour: str) -> dict[str, Any]:
-    """White strokes on the bars of Option 2, as in the printed figures."""
+    """White stripes on the bars of Option 2, as in the printed figures."""
     return {"shape": "/" if arm.option == 2 else "", "bgcolor": colour, "fgcolor": "white", "solidity": 0.15}
 
 
-def _brackets(errors: pd.Series) -> dict[str, Any]:
-    """One standard error up and down; nothing for one seed, where plotly.js would draw dashes."""
+def _error_bars(errors: pd.Series) -> dict[str, Any]:
+    """Error bars of one standard error; none for one seed, as plotly.js would draw dashes."""
     shown = bool(errors.notna().any())
     return {"type": "data", "array": _plain(errors), "thickness": 1.2, "width": 3, "visible": shown}
 
@@ -194,10 +194,10 @@ def _bar_layout(axis: str) -> dict[str, Any]:
     }
 
 
-def _is(means: pd.DataFrame, arm: Arm) -> pd.Series:
+def _is_arm(means: pd.DataFrame, arm: Arm) -> pd.Series:
     return (means["method"] == arm.method) & (means["arm"] == arm.arm) & (means["option"] == arm.option)
 
 
 def _plain(values: Iterable[float]) -> list[float | None]:
-    """Numbers for JSON: five digits, and null for what is not finite."""
+    """Numbers for JSON, with five digits, and null for numbers that are not finite."""
     return [float(f"{v:.5g}") if math.isfinite(v) else None for v in map(float, values)]

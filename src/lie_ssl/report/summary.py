@@ -1,4 +1,4 @@
-"""Numbers behind tables and figures: means and standard errors over seeds, gaps, accuracy against angle."""
+"""The numbers in tables and figures: means and standard errors over seeds, gaps, accuracy by angle."""
 
 from __future__ import annotations
 
@@ -8,30 +8,35 @@ import pandas as pd
 from lie_ssl.protocol.schema import GAP, GAPS, SELF_OCCLUSION, SELF_OCCLUSION_POSES
 from lie_ssl.report.names import ARM_KEYS
 
-# Free rotations have a different angle in nearly every frame; their curve is drawn in steps of this many degrees.
-MOST_ANGLES = 100
-STEP = 10.0
+MAX_ANGLES = 100  # with more, as for free rotations, angles are binned
+STEP = 10.0  # width of a bin in degrees
 
 
 def over_seeds(table: pd.DataFrame, keys: list[str], value: str) -> pd.DataFrame:
-    """A long table -> one row for each combination of the keys, with `mean` over the seeds, `error` = sd / sqrt(n)
-    (empty for one seed) and `seeds`."""
+    """Averages a long table over seeds.
+
+    Returns:
+        One row for each combination of the keys, with the columns `mean`, `error` (sd / sqrt(n), nan for one seed) and
+        `seeds`.
+    """
     groups = table.dropna(subset=[value]).groupby(keys, sort=False)[value]
     found: pd.DataFrame = groups.agg(mean="mean", error="sem", seeds="count").reset_index()
     return found
 
 
 def gaps_of(accuracy: pd.DataFrame) -> pd.DataFrame:
-    """Known instances in typical pose minus every other setting, seed by seed; columns as in accuracy.csv, with `gap`
-    and `points` in place of `setting` and `top1`.
+    """Computes gaps for each seed: known instances in typical pose minus every other setting.
 
     Self-occlusion is unknown_diverse in 2D minus the same in 3D; its `poses` is "2d - 3d".
+
+    Returns:
+        A table with the columns of accuracy.csv, but `gap` and `points` instead of `setting` and `top1`.
     """
     keys = [*ARM_KEYS, "phase", "diverse", "seed"]
     wide = accuracy.pivot(index=keys, columns=["poses", "setting"], values="top1")
     parts = {}
     for poses in dict.fromkeys(accuracy["poses"]):
-        for gap in GAP.words:
+        for gap in GAP.categories:
             if (poses, gap) in wide and (poses, "known_typical") in wide:
                 parts[poses, gap] = wide[poses, "known_typical"] - wide[poses, gap]
     if ("2d", "unknown_diverse") in wide and ("3d", "unknown_diverse") in wide:
@@ -44,15 +49,17 @@ def gaps_of(accuracy: pd.DataFrame) -> pd.DataFrame:
 
 
 def curve_of(curve: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy against angle as mean and error over the seeds. Where there are too many angles for a line, neighbouring
-    ones are put together, weighted by their frames."""
+    """Accuracy by angle, with the mean and error over seeds.
+
+    If there are too many angles for a line, they are binned, and weighted by the number of their frames.
+    """
     keys = [*ARM_KEYS, "phase", "diverse", "poses", "setting"]
     parts = []
     for _, own in curve.groupby("poses", sort=False):
-        if own["angle"].nunique() > MOST_ANGLES:
+        if own["angle"].nunique() > MAX_ANGLES:
             steps = (np.floor(own["angle"] / STEP) + 0.5) * STEP
-            right = own.assign(angle=steps, right=own["top1"] * own["frames"])
-            sums = right.groupby([*keys, "seed", "angle"], sort=False)[["right", "frames"]].sum().reset_index()
-            own = sums.assign(top1=sums["right"] / sums["frames"])
+            correct = own.assign(angle=steps, correct=own["top1"] * own["frames"])
+            sums = correct.groupby([*keys, "seed", "angle"], sort=False)[["correct", "frames"]].sum().reset_index()
+            own = sums.assign(top1=sums["correct"] / sums["frames"])
         parts.append(over_seeds(own, [*keys, "angle"], "top1"))
     return pd.concat(parts, ignore_index=True).sort_values("angle", kind="stable")

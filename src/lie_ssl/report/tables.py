@@ -1,6 +1,6 @@
-"""The tables of a report as numbers; `lie_ssl.report.formats` writes them for the terminal, Markdown, LaTeX, CSV, HTML.
+"""Makes the tables of a report, which `lie_ssl.report.formats` writes.
 
-What was not measured stays in a table as an empty cell.
+Cells of missing measurements are empty.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from lie_ssl.protocol.schema import (
     GAP,
     GAPS,
     INSTANCES,
+    NEW_POSE_SETTINGS,
     PART,
     POSES,
     SELF_OCCLUSION,
     SELF_OCCLUSION_POSES,
     SETTING,
     TOP1,
-    TURNED,
     Column,
     in_order,
 )
-from lie_ssl.report.cells import NOTHING, Cell, Row, Table, lookup, with_best
+from lie_ssl.report.cells import MISSING, Cell, Row, Table, lookup, with_best
 from lie_ssl.report.names import ARM_KEYS, BASE, Arm, arms_of, method_name
 from lie_ssl.report.summary import gaps_of
 
@@ -36,7 +36,7 @@ POINTS = GAPS.columns[-1]
 
 
 def all_tables(accuracy: pd.DataFrame, equivariance: pd.DataFrame, ablation: pd.DataFrame) -> list[Table]:
-    """Everything that long tables, any of which may be empty, allow."""
+    """All tables that can be made from long tables, any of which may be empty."""
     tables: list[Table] = []
     if len(accuracy):
         tables += [*accuracy_tables(accuracy), *settings_tables(accuracy), *gap_tables(accuracy)]
@@ -45,15 +45,15 @@ def all_tables(accuracy: pd.DataFrame, equivariance: pd.DataFrame, ablation: pd.
     return tables + (ablation_tables(ablation) if len(ablation) else [])
 
 
-def accuracy_tables(accuracy: pd.DataFrame, settings: Sequence[str] = TURNED) -> list[Table]:
-    """One table for every phase and kind of pose, in the paper's layout; other settings give other columns."""
+def accuracy_tables(accuracy: pd.DataFrame, settings: Sequence[str] = NEW_POSE_SETTINGS) -> list[Table]:
+    """One table for every phase and kind of pose, by default with the settings of the paper's tables."""
     return [accuracy_table(accuracy, phase, poses, settings) for phase, poses in phases_and_poses(accuracy)]
 
 
 def accuracy_table(
-    accuracy: pd.DataFrame, phase: str, poses: str, settings: Sequence[str] = TURNED
+    accuracy: pd.DataFrame, phase: str, poses: str, settings: Sequence[str] = NEW_POSE_SETTINGS
 ) -> Table:  # fmt: skip
-    """Top-1 accuracy as mean, standard error, and difference and multiple to the baseline of the same method."""
+    """Top-1 accuracy: mean, standard error, and difference from and ratio to the baseline of the same method."""
     own = accuracy[(accuracy["phase"] == phase) & (accuracy["poses"] == poses)]
     found = lookup(own, [*ARM_KEYS, "setting", "diverse"], TOP1)
     columns = [(s, d) for s in settings for d in diverse_of(accuracy)]
@@ -62,7 +62,7 @@ def accuracy_table(
         base = Arm(arm.method, BASE)
         cells = [_against(found(*arm, s, d), None if arm == base else found(*base, s, d)) for s, d in columns]
         rows.append(Row(arm.name, tuple(cells), method_name(arm.method)))
-    paper = tuple(settings) == TURNED
+    paper = tuple(settings) == NEW_POSE_SETTINGS
     return Table(
         name=f"{'accuracy' if paper else 'settings'}_{phase}_{poses}",
         title=f"{PHASES.title(phase)}, {POSES.title_of(poses)}: {TOP1.title}"
@@ -74,15 +74,15 @@ def accuracy_table(
 
 
 def settings_tables(accuracy: pd.DataFrame) -> list[Table]:
-    """As :func:`accuracy_tables`, with all settings, typical poses too."""
-    return accuracy_tables(accuracy, tuple(SETTING.words))
+    """As :func:`accuracy_tables`, with all settings, including typical poses."""
+    return accuracy_tables(accuracy, tuple(SETTING.categories))
 
 
 def gap_tables(accuracy: pd.DataFrame) -> list[Table]:
-    """One table for every phase and proportion: how much is lost against known instances in typical pose."""
+    """One table for every phase and proportion: points below known instances in typical pose."""
     gaps = gaps_of(accuracy)
     kinds = [p for p in dict.fromkeys(gaps["poses"]) if p != SELF_OCCLUSION_POSES]
-    columns = [(p, g) for p in kinds for g in GAP.words if g != SELF_OCCLUSION]
+    columns = [(p, g) for p in kinds for g in GAP.categories if g != SELF_OCCLUSION]
     groups = [(POSES.title_of(p), tuple(GAP.title_of(g) for q, g in columns if q == p)) for p in kinds]
     if SELF_OCCLUSION in set(gaps["gap"]):
         columns.append((SELF_OCCLUSION_POSES, SELF_OCCLUSION))
@@ -97,13 +97,13 @@ def gap_tables(accuracy: pd.DataFrame) -> list[Table]:
                 for arm in arms_of(accuracy, phase)
             )
             title = f"{PHASES.title(phase)} with {diverse:g} % diverse instances: gaps in points"
-            tables.append(Table(f"gaps_{phase}_{diverse:g}", title, "lost against known, typical", tuple(groups), rows))
+            tables.append(Table(f"gaps_{phase}_{diverse:g}", title, "below known, typical pose", tuple(groups), rows))
     return tables
 
 
 def equivariance_tables(equivariance: pd.DataFrame) -> list[Table]:
-    """One table for every kind of pose, for known and for unknown instances, with the columns of every metric."""
-    columns = measured_columns(equivariance)
+    """One table for every kind of pose, for known and for unknown instances, with the columns of all metrics."""
+    columns = metric_columns(equivariance)
     equivariance = equivariance.reindex(
         columns=list(dict.fromkeys([*equivariance.columns, *(c.name for _, _, c in columns)]))
     ).assign(option=1)
@@ -125,22 +125,24 @@ def equivariance_tables(equivariance: pd.DataFrame) -> list[Table]:
     return tables
 
 
-def measured_columns(equivariance: pd.DataFrame) -> list[tuple[str, str, Column]]:
-    """Heading, part and column of all that metrics have measured, as readers see it: first what is measured on the
-    whole embedding, then what is measured for each part."""
+def metric_columns(equivariance: pd.DataFrame) -> list[tuple[str, str, Column]]:
+    """The heading, part and column of all metrics in a table.
+
+    Metrics of the whole embedding come first, then those of each part.
+    """
     metrics = [m for m in METRICS.entries() if m.in_table(equivariance.columns)]
     whole = [(m.title, "whole", c) for m in metrics if not m.by_part for c in m.shown]
     by_part = [
         (f"{m.title}, {PART.title_of(part)}", part, c)
-        for m in metrics if m.by_part for part in PART.words for c in m.shown
+        for m in metrics if m.by_part for part in PART.categories for c in m.shown
     ]  # fmt: skip
     return whole + by_part
 
 
 def ablation_tables(ablation: pd.DataFrame) -> list[Table]:
-    """One table for every phase and kind of pose: accuracy without a part of the model, and what that changes."""
+    """One table for every phase and kind of pose: accuracy without a part of the model, and the change."""
     shares = diverse_of(ablation)
-    columns = [(s, d) for s in TURNED for d in shares]
+    columns = [(s, d) for s in NEW_POSE_SETTINGS for d in shares]
     names = ablation[["method", "ablation"]].drop_duplicates()
     tables = []
     for phase, poses in phases_and_poses(ablation):
@@ -152,23 +154,23 @@ def ablation_tables(ablation: pd.DataFrame) -> list[Table]:
             for name in names.loc[names["method"] == method, "ablation"]:
                 keys = [(method, name, s, d) for s, d in columns]
                 cells = [top1(*key) for key in keys]
-                if name != "full":  # with which all others are compared
+                if name != "full":  # the others are compared with the full model
                     cells = [replace(c, difference=-drop(*key).mean) for c, key in zip(cells, keys, strict=True)]
                 rows.append(Row(f"{method_name(method)} Lie, {name}", tuple(cells), method_name(method)))
         what = f"{PHASES.title(phase)}, {POSES.title_of(poses)}"
-        title = f"Ablations: {what}: {TOP1.title} (change to the full model)"
-        groups = tuple((SETTING.title_of(s), _percent(shares)) for s in TURNED)
+        title = f"Ablations: {what}: {TOP1.title} (change from the full model)"
+        groups = tuple((SETTING.title_of(s), _percent(shares)) for s in NEW_POSE_SETTINGS)
         tables.append(Table(f"ablation_{phase}_{poses}", title, "diverse instances", groups, tuple(rows)))
     return tables
 
 
 def phases_and_poses(table: pd.DataFrame) -> list[tuple[str, str]]:
-    """What the table has, in the order of a report."""
+    """All combinations of the phases and the kinds of pose of a table, in the order of reports."""
     return [(phase, poses) for phase in in_order(table["phase"], PHASES) for poses in POSES.in_order(table["poses"])]
 
 
 def diverse_of(table: pd.DataFrame) -> list[float]:
-    """The proportions of diverse instances in per cent, rising."""
+    """The proportions of diverse instances in per cent, in ascending order."""
     return sorted(float(d) for d in table["diverse"].unique())
 
 
@@ -178,7 +180,7 @@ def _against(cell: Cell, base: Cell | None) -> Cell:
     return replace(
         cell,
         difference=cell.mean - base.mean,
-        multiple=cell.mean / base.mean if base.mean > 0 else NOTHING,
+        multiple=cell.mean / base.mean if base.mean > 0 else MISSING,
     )
 
 

@@ -1,4 +1,4 @@
-"""Quaternions and errors of rotations against SciPy, R^2 against its definition."""
+"""Compares quaternions and errors of rotations with SciPy, and R^2 with its definition."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_quaternions_at_hard_angles(angle: float) -> None:
 
 
 def test_half_turns_have_one_sign() -> None:
-    """Stored rotations are float32, so that the real part of half a turn is noise around 0."""
+    """Stored rotations are float32, so the real part at 180 degrees is noise around 0."""
     turn = Rotation.from_euler("z", [[180.0], [179.999999], [-179.999999]], degrees=True).as_matrix().astype(np.float32)
     found = quaternions(turn.astype(np.float64))
     np.testing.assert_allclose(found, [[0, 0, 0, 1]] * 3, atol=1e-6)
@@ -54,7 +54,7 @@ def test_degrees_against_scipy() -> None:
     assert degrees(q, q) < 1e-9
 
 
-def test_r_squared_is_taken_for_each_component() -> None:
+def test_r_squared_is_the_mean_over_components() -> None:
     random = torch.Generator().manual_seed(0)
     scales, means = torch.tensor([1.0, 10.0, 0.1, 3.0]), torch.tensor([5.0, -3.0, 0.0, 1.0])
     true = torch.randn(500, 4, generator=random).double() * scales + means
@@ -63,7 +63,7 @@ def test_r_squared_is_taken_for_each_component() -> None:
     found = true + torch.randn(500, 4, generator=random)
     each = 1 - ((true - found) ** 2).sum(0) / ((true - true.mean(0)) ** 2).sum(0)
     assert r_squared(found, true) == pytest.approx(float(each.mean()), rel=1e-9)
-    # One mean over all components would give the constant predictor a share of the differences between them.
+    # With a single mean over all components, the constant predictor would explain the differences between them.
     assert 1 - float(((true - true.mean(0)) ** 2).sum() / ((true - true.mean()) ** 2).sum()) > 0.1
 
 
@@ -75,8 +75,8 @@ def test_components_that_do_not_vary_are_left_out() -> None:
     assert np.isnan(r_squared(true[:0], true[:0]))
 
 
-def test_a_turn_is_read_off_embeddings_that_turn() -> None:
-    """Harmonics of the angle, mixed: no linear map of both gives their difference, products do."""
+def test_rotations_are_regressed_from_embeddings_that_rotate() -> None:
+    """Embeddings are mixed harmonics of the angle: the difference of angles is linear in products only."""
     random = np.random.default_rng(0)
     angles = random.uniform(0, 2 * np.pi, (1500, 2))
     speeds = np.arange(1, 5)
@@ -88,11 +88,11 @@ def test_a_turn_is_read_off_embeddings_that_turn() -> None:
     assert found.r2 > 0.85
     assert found.degrees < 20
     assert found.constant_degrees > 80
-    alone = torch.cat([x[:, :20], torch.from_numpy(random.normal(size=(1500, 20)))], dim=1)  # one frame says nothing
+    alone = torch.cat([x[:, :20], torch.from_numpy(random.normal(size=(1500, 20)))], dim=1)  # one frame only
     assert regress_pose(*((alone[a:b], q[a:b]) for a, b in ((0, 800), (800, 1000), (1000, 1500)))).r2 < 0.02
 
 
-def test_a_linear_world_is_read_off_and_noise_is_not() -> None:
+def test_a_linear_relation_is_found_and_noise_is_not() -> None:
     random = torch.Generator().manual_seed(1)
     q = torch.nn.functional.normalize(torch.randn(300, 4, generator=random).double(), dim=1)
     x = q @ torch.randn(4, 30, generator=random).double() + 7
@@ -103,5 +103,5 @@ def test_a_linear_world_is_read_off_and_noise_is_not() -> None:
     assert abs(found.constant_r2) < 0.05
     assert found.constant_degrees > 60
     noise = [(torch.randn(n, 400, generator=random), y) for n, (_, y) in zip((150, 50, 100), parts, strict=True)]
-    # More numbers than pairs: without a penalty chosen on others the fit would be far worse than the constant.
+    # More features than pairs: without a penalty chosen on validation pairs, the fit would be far worse.
     assert regress_pose(*noise).r2 > -0.3

@@ -1,4 +1,4 @@
-"""Every registered metric and phase keeps to what it declares."""
+"""Every registered metric and phase fills the columns that it declares."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lie_ssl.protocol.context import Context, Subject
 from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.metrics import METRICS
-from lie_ssl.protocol.phases import PHASES, to_run
+from lie_ssl.protocol.phases import PHASES, ordered_phases
 from lie_ssl.protocol.probe import ProbeConfig
 
 CONFIG = EvaluateConfig(
@@ -32,7 +32,7 @@ def context(tiny: FrameSet) -> Context:
 
 
 @pytest.mark.parametrize("name", METRICS.names())
-def test_a_metric_fills_its_columns_and_no_other(context: Context, name: str) -> None:
+def test_a_metric_fills_exactly_its_columns(context: Context, name: str) -> None:
     entry = METRICS[name]
     for tests in context.move_tests():
         assert [test.part for test in tests] == ["moved", "whole"]
@@ -43,7 +43,7 @@ def test_a_metric_fills_its_columns_and_no_other(context: Context, name: str) ->
 
 
 @pytest.mark.parametrize("name", PHASES.names())
-def test_a_phase_fills_whole_rows(context: Context, name: str) -> None:
+def test_a_phase_fills_complete_rows(context: Context, name: str) -> None:
     found = set()
     for table, row in PHASES[name].value(context):
         found.add(table.name)
@@ -52,10 +52,10 @@ def test_a_phase_fills_whole_rows(context: Context, name: str) -> None:
     assert "accuracy" in found
 
 
-def test_readers_and_files_have_their_orders() -> None:
-    assert METRICS.names()[:2] == ["retrieval", "pose"]  # new ones come after them
+def test_the_order_in_reports_and_files() -> None:
+    assert METRICS.names()[:2] == ["retrieval", "pose"]  # new metrics come last
     shown = [column.name for column in METRICS["retrieval"].shown]
     assert shown == ["mrr", "mrr_transfer", "mrr_identity", "hit1", "hit5", "relative_error"]
     assert PHASES.names()[:3] == ["linear", "finetune", "knn"]
-    run = [entry.name for entry in to_run() if entry.name in ("linear", "knn", "finetune")]
+    run = [entry.name for entry in ordered_phases() if entry.name in ("linear", "knn", "finetune")]
     assert run == ["linear", "knn", "finetune"]

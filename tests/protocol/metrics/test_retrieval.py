@@ -1,4 +1,4 @@
-"""Retrieval in worlds whose answer is known: a true group, a leak, noise and a collapse."""
+"""Retrieval on synthetic embeddings with known results: a true group, a leak, noise and a collapse."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def moves(index: pd.DataFrame) -> Moves:
 
 
 def chance(count: int, first: int = 1) -> float:
-    """Mean reciprocal of a rank that is any of `first` to `count` alike."""
+    """Mean reciprocal of a rank that is uniform from `first` to `count`."""
     return float(np.mean(1 / np.arange(first, count + 1)))
 
 
@@ -67,14 +67,14 @@ class DeltaItself(nn.Module):
 
 
 class Difference(nn.Module):
-    """t is what lies between the two embeddings: a code of the target."""
+    """t is the difference of the two embeddings, so it encodes the target."""
 
     def forward(self, z: Tensor, z_next: Tensor, delta: Tensor) -> Tensor:
         return (z_next - z)[:, 1:]
 
 
 def group_world(index: pd.DataFrame, fixed: int = 0) -> tuple[LieOperator, Tensor]:
-    """Embeddings exp(angle L) z0 with a z0 for each instance; L turns three planes, 1, 2 and 3 times a round."""
+    """Embeddings exp(angle L) z0 with one z0 per instance; L rotates three planes at frequencies 1, 2 and 3."""
     planes = torch.block_diag(*(k * torch.tensor([[0.0, -1.0], [1.0, 0.0]]) for k in (1, 2, 3)))
     operator = LieOperator(6 + fixed, 1, fixed=fixed)
     with torch.no_grad():
@@ -90,7 +90,7 @@ def group_world(index: pd.DataFrame, fixed: int = 0) -> tuple[LieOperator, Tenso
 
 
 def leak_world(rows: int) -> tuple[LieOperator, Tensor]:
-    """Embeddings (1, v) with any v for each frame, and the translations of v: exp(t . L) (1, v) = (1, v + t)."""
+    """Embeddings (1, v) with a random v for each frame, and translations of v: exp(t . L) (1, v) = (1, v + t)."""
     operator = LieOperator(9, 8)
     with torch.no_grad():
         weight = operator.algebras[0].get_parameter("weight")
@@ -102,7 +102,7 @@ def leak_world(rows: int) -> tuple[LieOperator, Tensor]:
 
 
 @pytest.mark.parametrize("fixed", [0, 3])
-def test_a_true_group_is_found_and_carries_over(index: pd.DataFrame, moves: Moves, fixed: int) -> None:
+def test_a_true_group_is_found_and_transfers(index: pd.DataFrame, moves: Moves, fixed: int) -> None:
     operator, z = group_world(index, fixed)
     found = retrieve(operator, moves, table(z), Deltas(index), WHOLE)
     assert (found.mrr, found.mrr_transfer, found.hit1, found.hit5) == (1, 1, 1, 1)
@@ -114,7 +114,7 @@ def test_a_true_group_is_found_and_carries_over(index: pd.DataFrame, moves: Move
 
 @pytest.mark.parametrize("kind", ["2d", "3d"])
 def test_each_kind_of_pose_is_found_in_its_own_dimensions(index: pd.DataFrame, kind: str) -> None:
-    """Two groups about a centre, one for each kind; the share of the other kind is noise, frame by frame."""
+    """There are two groups about a centre, one for each kind; the dimensions of the other kind are noise."""
     operator = LieOperator(
         14, (1, 1), fixed=2, sees="linear", algebra="commuting", frequencies=(1, 2, 3), split_factors=True, centred=True
     )
@@ -137,10 +137,10 @@ def test_each_kind_of_pose_is_found_in_its_own_dimensions(index: pd.DataFrame, k
     assert (found.mrr, found.mrr_transfer, found.hit1) == (1, 1, 1)
     assert found.relative_error < 1e-4
     whole = retrieve(operator, moves, table(z), deltas, slice(2, None))
-    assert whole.mrr < 0.6  # the noise would hide it
+    assert whole.mrr < 0.6  # the noise hides it
 
 
-def test_a_code_of_the_target_is_a_leak(index: pd.DataFrame, moves: Moves) -> None:
+def test_coordinates_that_encode_the_target_are_a_leak(index: pd.DataFrame, moves: Moves) -> None:
     operator, z = leak_world(len(index))
     found = retrieve(operator, moves, table(z), Deltas(index), WHOLE)
     assert found.mrr == found.hit1 == 1
@@ -150,7 +150,7 @@ def test_a_code_of_the_target_is_a_leak(index: pd.DataFrame, moves: Moves) -> No
 
 
 def test_identity_is_near_chance_below_the_source(index: pd.DataFrame, moves: Moves) -> None:
-    """Noise: the source is always its own nearest, so that the target has any of the ranks 2 to 8."""
+    """With noise, the source itself is the nearest frame, so the rank of the target is uniform from 2 to 8."""
     operator, z = leak_world(len(index))
     found = retrieve(operator, moves, table(z), Deltas(index), WHOLE)
     assert found.mrr_identity == pytest.approx(chance(8, 2), abs=0.03)
@@ -170,7 +170,7 @@ def test_collapsed_embeddings_have_the_mean_rank(index: pd.DataFrame, moves: Mov
 @pytest.mark.parametrize("part", [WHOLE, slice(2, None), torch.tensor([0, 3])])
 def test_ranks_against_scipy(index: pd.DataFrame, moves: Moves, part: slice | Tensor) -> None:
     random = np.random.default_rng(0)
-    z = torch.tensor(random.integers(-2, 3, (len(index), 4)), dtype=torch.float32)  # whole numbers: many ties
+    z = torch.tensor(random.integers(-2, 3, (len(index), 4)), dtype=torch.float32)  # integers, for many ties
     queries = torch.tensor(random.integers(-2, 3, (len(moves.source), 4)), dtype=torch.float32)
     found = ranks_of(queries[:, part], moves, table(z), part)
     for i in range(len(found)):
@@ -196,7 +196,7 @@ def test_candidates_are_all_frames_of_the_instance_and_kind(index: pd.DataFrame,
 
 
 @pytest.mark.parametrize("pose", ["2d", "3d"])
-def test_the_other_instance_makes_exactly_the_same_move(index: pd.DataFrame, pose: str) -> None:
+def test_the_other_instance_has_exactly_the_same_move(index: pd.DataFrame, pose: str) -> None:
     moves = draw_moves(distinct(index, pose), pairs=5)
     assert list(moves.shared) == list(range(len(moves.source)))
     names = (index["class"] + "/" + index["instance"]).to_numpy()  # the index counts from 0
@@ -213,7 +213,7 @@ def test_the_other_instance_makes_exactly_the_same_move(index: pd.DataFrame, pos
 @pytest.mark.parametrize(
     "config", [DataConfig(poses=("so3",), rotations=6), DataConfig(step=45.0, ranges={"hue": (0.0, 360.0)})]
 )
-def test_moves_that_no_two_instances_share_have_no_transfer(tmp_path: Path, config: DataConfig) -> None:
+def test_there_is_no_transfer_without_shared_moves(tmp_path: Path, config: DataConfig) -> None:
     index = make_index(tmp_path, config, count=3)
     moves = draw_moves(distinct(index, config.poses[0]), pairs=4)
     assert len(moves.source) == 24
@@ -226,22 +226,22 @@ def test_moves_that_no_two_instances_share_have_no_transfer(tmp_path: Path, conf
     assert not leaks(found, chance(8))
 
 
-def test_moves_are_drawn_from_the_seed(index: pd.DataFrame) -> None:
+def test_moves_depend_on_the_seed(index: pd.DataFrame) -> None:
     a, b, c = (draw_moves(distinct(index, "2d"), pairs=2, seed=s) for s in (1, 1, 2))
     np.testing.assert_array_equal(a.rows, b.rows)
     np.testing.assert_array_equal(a.target, b.target)
     assert (a.target != c.target).any()
 
 
-def test_one_pose_is_no_move(index: pd.DataFrame) -> None:
-    still = index[index["angle"] == 0]
-    with pytest.raises(UserError, match="an instance in two poses"):
-        draw_moves(distinct(still, "2d"), pairs=2)
+def test_moves_need_two_poses(index: pd.DataFrame) -> None:
+    typical = index[index["angle"] == 0]
+    with pytest.raises(UserError, match="no instance with two poses"):
+        draw_moves(distinct(typical, "2d"), pairs=2)
 
 
 @pytest.mark.parametrize(
-    ("mrr", "transfer", "answer"), [(0.9, 0.35, True), (0.9, 0.6, False), (0.4, 0.3, False), (1.0, 1.0, False)]
+    ("mrr", "transfer", "expected"), [(0.9, 0.35, True), (0.9, 0.6, False), (0.4, 0.3, False), (1.0, 1.0, False)]
 )
-def test_what_counts_as_a_leak(mrr: float, transfer: float, answer: bool) -> None:
+def test_what_counts_as_a_leak(mrr: float, transfer: float, expected: bool) -> None:
     found = Retrieval(8, mrr, 0.25, transfer, 0.5, 0.9, 0.1)
-    assert leaks(found, chance(8)) is answer
+    assert leaks(found, chance(8)) is expected

@@ -1,11 +1,11 @@
-"""What is measured of embeddings beside the classes: one file a metric, with the columns that it fills.
+"""Metrics of embeddings other than accuracy: one file per metric, which declares its columns.
 
-A metric is a function of the evaluation's context and of a :class:`MoveTest`. It gives the values of its columns in
-`equivariance.csv`; the report shows them under its title. To add one, write a file in this folder:
+A metric is a function of the context of an evaluation and a :class:`MoveTest`. It returns the values of its columns in
+`equivariance.csv`; the report shows them under its title. To add a metric, write a file in this folder:
 
     @metric(
         "distance", title="distance", columns=(Column("distance", "mean distance of a move", digits=2),),
-        about="Distance is how far apart the two embeddings of a move are.",
+        about="Distance is the distance between the two embeddings of a move.",
     )
     def distance(context: Context, test: MoveTest) -> Values:
         z, z_next = context.features(test.moves.source), context.features(test.moves.target)
@@ -24,7 +24,7 @@ from lie_ssl.registry import Entry, Registry
 
 __all__ = ["METRICS", "Measure", "Metric", "Values", "metric", "with_measures"]
 
-Values = Mapping[str, float]  # by names of columns; what is not there stays empty
+Values = Mapping[str, float]  # by column; the cells of missing columns stay empty
 Measure = Callable[[Context, MoveTest], Values]
 
 
@@ -33,10 +33,10 @@ class Metric(Entry[Measure]):
     """A registered metric.
 
     Args:
-        columns: The columns of numbers that it fills, in the order of the file. Those with a title stand in reports.
-        by_part: Whether it is measured for every part of the embedding. Otherwise it is measured once, on the whole,
-            and stands in the rows of all parts.
-        about: Sentences for the readers of a report.
+        columns: Its numeric columns, in the order of the file. Reports show those with a title.
+        by_part: Whether it is measured for each part of the embedding. Otherwise it is measured once, on the whole
+            embedding, and the rows of all parts have the same values.
+        about: Explanation for the readers of a report.
     """
 
     columns: tuple[Column, ...] = ()
@@ -45,11 +45,11 @@ class Metric(Entry[Measure]):
 
     @property
     def shown(self) -> list[Column]:
-        """The columns that readers see, in their order."""
+        """The columns that reports show, in their order."""
         return sorted((c for c in self.columns if c.title), key=lambda c: c.order)
 
     def in_table(self, names: Iterable[str]) -> bool:
-        """Whether a table with these columns has any of its own; one of before the metric was added has none."""
+        """Whether a table with these columns has any column of the metric; tables of older versions may have none."""
         return not {c.name for c in self.columns}.isdisjoint(names)
 
 
@@ -65,7 +65,7 @@ def metric(
         name: Its name.
         title: The heading of its columns in reports.
         columns, by_part, about: See :class:`Metric`.
-        order: Its place among all metrics; new ones come last, so that files only grow to the right.
+        order: Its position among all metrics; new ones come last, so that columns are only added on the right.
     """
 
     def register(measure: Measure) -> Measure:
@@ -76,16 +76,16 @@ def metric(
 
 
 def with_measures(table: LongTable) -> LongTable:
-    """A table of keys with the columns of all metrics after them."""
-    found: dict[str, str] = dict.fromkeys(table.required, f"the table {table.name}")
+    """Appends the columns of all metrics to those of a table."""
+    owners: dict[str, str] = dict.fromkeys(table.required, f"the table {table.name}")
     measures = []
     for entry in METRICS.entries():
         for column in entry.columns:
-            if column.name in found:
+            if column.name in owners:
                 raise UserError(
-                    f"the metric {entry.name!r} has a column {column.name!r}, but so has {found[column.name]}; "
+                    f"the metric {entry.name!r} has a column {column.name!r}, but so does {owners[column.name]}; "
                     "choose another name"
                 )
-            found[column.name] = f"the metric {entry.name!r}"
+            owners[column.name] = f"the metric {entry.name!r}"
             measures.append(column)
     return replace(table, measures=tuple(measures))

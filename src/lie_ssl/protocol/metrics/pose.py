@@ -1,7 +1,7 @@
-"""How much of the relative pose can be read off two embeddings: regression of the rotation between the frames.
+"""Relative pose: how well the rotation between two frames can be regressed from their embeddings.
 
-It is linear in both embeddings and in products of their first principal components. Without products nothing could be
-read off: the turn from one angle to another is a sum of products of their sines and cosines.
+The regression is linear in both embeddings and in products of their first principal components. The products are
+needed because the rotation from one angle to another is a sum of products of their sines and cosines.
 
 Shape letters: P pairs, M embedding.
 """
@@ -23,15 +23,15 @@ from lie_ssl.protocol.metrics import Values, metric
 from lie_ssl.protocol.moves import Moves
 from lie_ssl.protocol.schema import Column
 
-COMPONENTS = 16  # of each embedding, for the products
+COMPONENTS = 16  # principal components of each embedding in the products
 RIDGES = tuple(10.0**i for i in range(-5, 4))
 
-Pairs = tuple[Tensor, Tensor]  # embeddings of both frames, joined (P, 2 M), and quaternions (P, 4)
+Pairs = tuple[Tensor, Tensor]  # concatenated embeddings of both frames (P, 2 M), and quaternions (P, 4)
 
 
 @dataclass(frozen=True)
 class PoseRegression:
-    """R^2 is taken for each component of the quaternion and averaged; a constant predictor then has none."""
+    """The errors of a regression and of a constant predictor; R^2 is the mean over the quaternion's components."""
 
     r2: float
     degrees: float  # mean geodesic error of the rotation
@@ -48,16 +48,16 @@ class PoseRegression:
         Column("constant_r2"),
     ),
     order=20,
-    about="Pose is regressed from the two embeddings; encoders without an operator have that only.",
+    about="Pose is regressed from the two embeddings; for encoders without an operator it is the only metric.",
 )
 def pose(context: Context, test: MoveTest) -> Values:
-    """Learns from the moves of every second known instance, and is tested on the other known or on the unknown."""
+    """Trains on the moves of every second known instance, and tests on the other known or on the unknown instances."""
     known, validation = (context.moves[test.poses][name] for name in ("known", "validation"))
-    learned = known.instance % 2 == 0
+    in_training = known.instance % 2 == 0
     found = regress_pose(
-        _pairs(context, known, learned),
+        _pairs(context, known, in_training),
         _pairs(context, validation),
-        _pairs(context, test.moves, ~learned if test.instances == "known" else slice(None)),
+        _pairs(context, test.moves, ~in_training if test.instances == "known" else slice(None)),
     )
     return {"pose_r2": found.r2, "pose_degrees": found.degrees, "constant_r2": found.constant_r2}
 
@@ -69,14 +69,16 @@ def _pairs(context: Context, moves: Moves, chosen: NDArray[np.bool_] | slice = s
 
 
 def relative_quaternions(rotations: NDArray[np.float64], first: NDArray[np.int64], second: NDArray[np.int64]) -> Tensor:
-    """(frames, 3, 3) rotations and pairs of frames -> (P, 4) unit quaternions of second . first^T, real part first and
-    never negative, float64."""
+    """(frames, 3, 3) rotations and pairs of frames -> (P, 4) unit quaternions of second . first^T, in float64.
+
+    The real part comes first and is never negative.
+    """
     relative = np.einsum("pij,pkj->pik", rotations[second], rotations[first])
     return torch.from_numpy(quaternions(relative))
 
 
 def quaternions(rotations: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(P, 3, 3) -> (P, 4), by the eigenvector of a symmetric matrix, which is sound at every angle."""
+    """(P, 3, 3) -> (P, 4), as an eigenvector of a symmetric matrix, which is stable at every angle."""
     (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(rotations, 0, -1)
     k = np.array([
         [a + e + i, h - f, c - g, d - b],
@@ -85,25 +87,25 @@ def quaternions(rotations: NDArray[np.float64]) -> NDArray[np.float64]:
         [d - b, c + g, f + h, i - a - e],
     ])  # fmt: skip
     q: NDArray[np.float64] = np.linalg.eigh(np.moveaxis(k, -1, 0))[1][:, :, -1]
-    # At half a turn the real part is rounding only, and the first of the other components decides.
+    # At 180 degrees the real part is only rounding error, so the first larger component determines the sign.
     leading = np.take_along_axis(q, (np.abs(q) > 1e-5).argmax(axis=1)[:, None], axis=1)
     return np.where(leading >= 0, q, -q)
 
 
 def regress_pose(train: Pairs, validation: Pairs, test: Pairs) -> PoseRegression:
-    """Learns on the first, chooses the strength of the penalty on the second and tests on the third."""
-    (x, y), (x_chosen, y_chosen), (x_test, y_test) = ((a.double(), b.double()) for a, b in (train, validation, test))
-    x, x_chosen, x_test = with_products(x, x_chosen, x_test)
+    """Trains a ridge regression on `train`, chooses its penalty on `validation`, and tests it on `test`."""
+    (x, y), (x_val, y_val), (x_test, y_test) = ((a.double(), b.double()) for a, b in (train, validation, test))
+    x, x_val, x_test = with_products(x, x_val, x_test)
     centre = y.mean(dim=0)
     values, vectors = torch.linalg.eigh(x.T @ x / len(x))
     target = vectors.T @ (x.T @ (y - centre) / len(x))
     best, weights = -math.inf, torch.zeros_like(target)
     for ridge in RIDGES:
         found = vectors @ (target / (values.clamp_min(0) + ridge)[:, None])
-        score = r_squared(x_chosen @ found + centre, y_chosen)
+        score = r_squared(x_val @ found + centre, y_val)
         if score > best:
             best, weights = score, found
-    if not bool((y.std(dim=0) > 1e-4).any()):  # clips: nothing is known of the rotation
+    if not bool((y.std(dim=0) > 1e-4).any()):  # the rotations of video clips are unknown
         return PoseRegression(math.nan, math.nan, math.nan, math.nan)
     found, constant = x_test @ weights + centre, centre.expand_as(y_test)
     return PoseRegression(
@@ -113,9 +115,9 @@ def regress_pose(train: Pairs, validation: Pairs, test: Pairs) -> PoseRegression
 
 
 def with_products(*parts: Tensor) -> list[Tensor]:
-    """Joined embeddings (P, 2 M) -> the same, and products of the principal components of both, (P, 2 M + K^2).
+    """Appends products of principal components to concatenated embeddings: (P, 2 M) -> (P, 2 M + K^2).
 
-    Everything is standardised, and the components are found, by the first part.
+    The means, standard deviations and principal components are those of the first part.
     """
     parts = tuple(_standardised(parts))
     first, second = parts[0].chunk(2, dim=1)
@@ -133,7 +135,7 @@ def _standardised(parts: Sequence[Tensor]) -> list[Tensor]:
 
 
 def r_squared(found: Tensor, true: Tensor) -> float:
-    """Mean over the components that vary of 1 - residual / variance, each about its own mean; nan if none does."""
+    """The mean of 1 - residual / variance over all components that vary; nan if none does."""
     if not len(true):
         return math.nan
     residual = (true - found).square().mean(dim=0)
@@ -143,9 +145,9 @@ def r_squared(found: Tensor, true: Tensor) -> float:
 
 
 def degrees(found: Tensor, true: Tensor) -> float:
-    """Mean angle between the predicted rotation, scaled to a unit quaternion, and the true one."""
+    """Mean angle between the predicted rotation, normalised to a unit quaternion, and the true rotation."""
     unit = functional.normalize(found, dim=1)
     unit = torch.where((unit * true).sum(dim=1, keepdim=True) < 0, -unit, unit)  # q and -q are the same rotation
-    # The half-angle from both diagonals is exact near 0, where an arc cosine is not.
+    # Unlike an arc cosine, this formula is accurate near 0.
     quarter = torch.atan2((unit - true).norm(dim=1), (unit + true).norm(dim=1))
     return float(4 * torch.rad2deg(quarter).mean())

@@ -1,4 +1,4 @@
-"""Does the moved embedding find the true one? Retrieval among all frames of the same instance.
+"""Retrieval: whether a moved embedding is nearest to the true frame, among all frames of the same instance.
 
 Shape letters: P pairs, K candidates, M embedding.
 """
@@ -27,12 +27,12 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Retrieval:
-    """Of the moved embeddings among the candidates."""
+    """Retrieval scores of moved embeddings."""
 
-    candidates: float  # mean number
-    mrr: float
-    mrr_identity: float  # the embedding where it was
-    mrr_transfer: float  # moved by the coordinates of another instance's equal move; nan where there is none
+    candidates: float  # mean number of candidates
+    mrr: float  # mean reciprocal rank
+    mrr_identity: float  # without the move
+    mrr_transfer: float  # moved by t of the same move of another instance; nan if there is none
     hit1: float
     hit5: float
     relative_error: float  # |true - moved| / |true - source|
@@ -52,25 +52,25 @@ class Retrieval:
     ),
     order=10,
     by_part=True,
-    about="Does an embedding that the operator moves find the true frame among all frames of the instance? MRR is the "
-    "mean of 1 / rank. If t of another instance's equal move does as well as its own, t describes the move; if only "
-    "its own does, t gives the target away.",
+    about="Retrieval ranks all frames of an instance by their distance to an embedding moved by the operator. MRR is "
+    "the mean of 1 / rank of the true frame. If t of the same move of another instance works as well as its own t, t "
+    "describes the move; if only its own t works, t leaks the target.",
 )
 def retrieval(context: Context, test: MoveTest) -> Values:
-    """Nothing without an operator. Says so where the coordinates give the target away."""
+    """Measures retrieval, if there is an operator. Reports coordinates that leak the target."""
     if context.subject.operator is None:
         return {}
     found = retrieve(context.subject.operator, test.moves, context.features, context.deltas, test.dims)
-    if test.part == "moved" and leaks(found, chance_of(test.moves)):
+    if test.part == "moved" and leaks(found, chance_mrr(test.moves)):
         context.say(
-            f"the coordinates leak: on {test.instances} instances in {test.poses} poses their own t finds the target "
-            f"(MRR {found.mrr:.2f}), that of another instance's equal move does not ({found.mrr_transfer:.2f})"
+            f"the coordinates leak the target: on {test.instances} instances in {test.poses} poses their own t finds "
+            f"it (MRR {found.mrr:.2f}), but t of the same move of another instance does not ({found.mrr_transfer:.2f})"
         )
     return asdict(found)
 
 
-def chance_of(moves: Moves) -> float:
-    """The mean reciprocal rank of a guess."""
+def chance_mrr(moves: Moves) -> float:
+    """The expected mean reciprocal rank of a random ranking."""
     return float(np.mean([np.mean(1 / np.arange(1, len(c) + 1)) for c in moves.candidates]))
 
 
@@ -78,8 +78,16 @@ def chance_of(moves: Moves) -> float:
 def retrieve(
     operator: LieOperator, moves: Moves, embedding: Callable[[Rows], Tensor], deltas: Deltas, part: slice | Tensor
 ) -> Retrieval:
-    """`embedding` gives (rows, M) for rows of the index; `part` says which dimensions are compared."""
-    operator = copy.deepcopy(operator).eval()  # in training mode its estimates of norms would move
+    """Ranks the frames of the instance for every move.
+
+    Args:
+        operator: Moves the embeddings.
+        moves: The moves, with their candidates.
+        embedding: Returns the embeddings (rows, M) of rows of the index.
+        deltas: The differences between frames, for the coordinates t.
+        part: The dimensions to compare.
+    """
+    operator = copy.deepcopy(operator).eval()  # in training mode its running norms would change
     z, z_next = embedding(moves.source), embedding(moves.target)
     delta = torch.from_numpy(deltas(moves.source, moves.target))
     moved = operator(z, operator.infer(z, z_next, delta))
@@ -87,16 +95,16 @@ def retrieve(
     if len(moves.shared):
         other, other_next = embedding(moves.other_source), embedding(moves.other_target)
         other_delta = torch.from_numpy(deltas(moves.other_source, moves.other_target))
-        queries["carried"] = operator(z[moves.shared], operator.infer(other, other_next, other_delta))
-    numbers = {"carried": moves.shared}
-    ranks = {name: ranks_of(x[:, part], moves, embedding, part, numbers.get(name)) for name, x in queries.items()}
-    way = (z_next - z)[:, part].norm(dim=1).clamp_min(1e-12)
-    error = ((z_next - moved)[:, part].norm(dim=1) / way).mean()
+        queries["transferred"] = operator(z[moves.shared], operator.infer(other, other_next, other_delta))
+    pairs = {"transferred": moves.shared}
+    ranks = {name: ranks_of(x[:, part], moves, embedding, part, pairs.get(name)) for name, x in queries.items()}
+    distance = (z_next - z)[:, part].norm(dim=1).clamp_min(1e-12)
+    error = ((z_next - moved)[:, part].norm(dim=1) / distance).mean()
     return Retrieval(
         candidates=float(np.mean([len(c) for c in moves.candidates])),
         mrr=float((1 / ranks["moved"]).mean()),
         mrr_identity=float((1 / ranks["identity"]).mean()),
-        mrr_transfer=float((1 / ranks["carried"]).mean()) if "carried" in ranks else math.nan,
+        mrr_transfer=float((1 / ranks["transferred"]).mean()) if "transferred" in ranks else math.nan,
         hit1=float((ranks["moved"] <= 1).mean()),
         hit5=float((ranks["moved"] <= 5).mean()),
         relative_error=float(error),
@@ -106,8 +114,10 @@ def retrieve(
 def ranks_of(
     queries: Tensor, moves: Moves, embedding: Callable[[Rows], Tensor], part: slice | Tensor, pairs: Rows | None = None
 ) -> NDArray[np.float64]:
-    """(P, part), one query for each pair or for the given ones -> (P,) rank of the true frame by distance, counted
-    from 1; ties take the mean rank."""
+    """(P, part) queries -> (P,) ranks of the true frames by distance, counted from 1. Ties get their mean rank.
+
+    There is one query for each of `pairs`, which are indices of moves; None for all moves.
+    """
     numbers = np.arange(len(moves.source)) if pairs is None else pairs
     ranks = np.empty(len(numbers))
     for i, (query, number) in enumerate(zip(queries, numbers.tolist(), strict=True)):
@@ -120,6 +130,8 @@ def ranks_of(
 
 
 def leaks(found: Retrieval, chance: float) -> bool:
-    """Whether t is a code of the target rather than a coordinate of the move: its own t finds the target, that of
-    another instance's equal move does no better than chance."""
+    """Whether t encodes the target rather than the move.
+
+    In this case t finds the target, but t of the same move of another instance is little better than chance.
+    """
     return found.mrr > 2 * chance and found.mrr_transfer < chance + 0.1 * (found.mrr - chance)

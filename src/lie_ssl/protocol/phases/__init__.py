@@ -1,12 +1,12 @@
-"""How the classes are learned from an encoder: one file a phase, which yields rows of the long tables.
+"""Classifiers on an encoder: one file per phase, which yields rows of the long tables.
 
-A phase is a function of the evaluation's context. Its rows say which table they belong to:
+A phase is a function of the context of an evaluation. It yields rows together with their tables:
 
     @phase("centroid", title="Nearest class mean", order=40)
     def centroid(context: Context) -> TableRows:
         for proportion in context.config.proportions:
             ...
-            yield from classifier_rows(context, Tested("centroid", 1, proportion), answers)
+            yield from classifier_rows(context, ClassifierKey("centroid", 1, proportion), predict)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lie_ssl.protocol.context import Context
 from lie_ssl.protocol.schema import LongTable
 from lie_ssl.registry import Entry, Registry
 
-__all__ = ["PHASES", "Phase", "RunPhase", "TableRows", "phase", "to_run"]
+__all__ = ["PHASES", "Phase", "RunPhase", "TableRows", "ordered_phases", "phase"]
 
 TableRows = Iterator[tuple[LongTable, Mapping[str, Any]]]
 RunPhase = Callable[[Context], TableRows]
@@ -27,31 +27,31 @@ RunPhase = Callable[[Context], TableRows]
 
 @dataclass(frozen=True)
 class Phase(Entry[RunPhase]):
-    """A registered phase; `tunes` is true where the encoder learns too, a copy of it."""
+    """A registered phase. `trains_encoder` says whether it also trains a copy of the encoder."""
 
-    tunes: bool = False
+    trains_encoder: bool = False
 
 
 PHASES: Registry[Phase] = Registry("phase", __name__)
 
 
-def phase(name: str, *, title: str, order: int = 1000, tunes: bool = False) -> Callable[[RunPhase], RunPhase]:
+def phase(name: str, *, title: str, order: int = 1000, trains_encoder: bool = False) -> Callable[[RunPhase], RunPhase]:
     """Registers a function as a phase.
 
     Args:
-        name: The word in the column `phase`.
-        title: What readers see.
-        order: Its place among all phases in reports.
-        tunes: Whether the encoder learns too; such phases run after the others, as they take long.
+        name: Its name in the column `phase`.
+        title: Its title in reports.
+        order: Its position among all phases in reports.
+        trains_encoder: Whether it also trains a copy of the encoder; such phases run last, as they are slow.
     """
 
     def register(run: RunPhase) -> RunPhase:
-        PHASES.add(Phase(name, title, run, order, tunes))
+        PHASES.add(Phase(name, title, run, order, trains_encoder))
         return run
 
     return register
 
 
-def to_run() -> list[Phase]:
-    """All phases as they are run and as their rows stand in files: those with a frozen encoder first."""
-    return sorted(PHASES.entries(), key=lambda entry: entry.tunes)
+def ordered_phases() -> list[Phase]:
+    """All phases in the order in which they run and in which files have their rows: frozen encoders first."""
+    return sorted(PHASES.entries(), key=lambda entry: entry.trains_encoder)

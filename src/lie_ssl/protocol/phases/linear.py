@@ -1,4 +1,4 @@
-"""Linear evaluation: classifiers on the frozen encoder's embeddings."""
+"""Linear evaluation: linear classifiers on the embeddings of the frozen encoder."""
 
 from __future__ import annotations
 
@@ -7,28 +7,32 @@ from torch import Tensor
 
 from lie_ssl.protocol.context import Context, Rows
 from lie_ssl.protocol.phases import TableRows, phase
-from lie_ssl.protocol.phases._rows import Tested, classifier_rows, trial_row
-from lie_ssl.protocol.probe import Probe, choose
+from lie_ssl.protocol.phases._rows import ClassifierKey, classifier_rows, trial_row
+from lie_ssl.protocol.probe import Probe, best_trial
 
 
 @phase("linear", title="Linear evaluation", order=10)
 def linear(context: Context) -> TableRows:
-    """The best trial on validation instances, for every option and proportion."""
+    """Tests the best trial on validation instances, for every option and proportion."""
     for option, proportion in context.combinations():
         probe, scores = trained_probe(context, option, proportion)
-        best, tested = choose(scores), Tested("linear", option, proportion)
+        best, key = best_trial(scores), ClassifierKey("linear", option, proportion)
         for (name, rate), score in zip(context.config.probe.trials, scores.tolist(), strict=True):
-            yield from trial_row(context, tested, name, rate, score)
+            yield from trial_row(context, key, name, rate, score)
 
-        def answers(rows: Rows, probe: Probe = probe, best: int = best) -> Tensor:
+        def predict(rows: Rows, probe: Probe = probe, best: int = best) -> Tensor:
             return probe.predict(context.features(rows), best)
 
         keep = option == 1 and proportion == max(context.config.proportions)
-        yield from classifier_rows(context, tested, answers, keep)
+        yield from classifier_rows(context, key, predict, keep)
 
 
 def trained_probe(context: Context, option: int, proportion: float) -> tuple[Probe, Tensor]:
-    """All trials of linear evaluation, and their scores (G,) on validation instances; trained once an evaluation."""
+    """Trains all trials of linear evaluation, once per evaluation.
+
+    Returns:
+        The classifiers, and their accuracies (G,) on validation instances.
+    """
     if (option, proportion) not in context.probes:
         context.probes[option, proportion] = _fitted(context, option, proportion)
     return context.probes[option, proportion]
@@ -38,7 +42,7 @@ def _fitted(context: Context, option: int, proportion: float) -> tuple[Probe, Te
     config, features, labels = context.config, context.features, context.labels
     rows = context.settings.training(proportion)
     probe = Probe(config.probe, context.subject.encoder.dim, len(context.frames.classes))
-    groups = [(features(r), labels(r)) for r in (rows.varying, rows.typical)]
+    groups = [(features(r), labels(r)) for r in (rows.diverse, rows.typical)]
     probe.fit(groups[0], groups[1], config.seed, context.neighbours(option))
     scores = torch.stack([probe.accuracy(features(r), labels(r)) for r in context.settings.validation()])
     return probe, scores.mean(dim=0)
