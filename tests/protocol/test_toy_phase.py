@@ -13,8 +13,8 @@ from torch import Tensor
 from lie_ssl.cli import main
 from lie_ssl.frames import FrameSet
 from lie_ssl.protocol.context import Context, Rows
-from lie_ssl.protocol.phases import PHASES, TableRows, phase
-from lie_ssl.protocol.phases._rows import Tested, classifier_rows
+from lie_ssl.protocol.phases import PHASES, phase
+from lie_ssl.protocol.rows import ClassifierKey, TableRows, classifier_rows
 from lie_ssl.training.run import pretrain
 from tests.training.tiny_runs import few_pairs, tiny_run
 
@@ -33,7 +33,7 @@ def centroid(context: Context) -> TableRows:
         def answers(rows: Rows, means: Tensor = means, classes: Tensor = classes) -> Tensor:
             return classes[torch.cdist(context.features(rows), means).argmin(1)]
 
-        yield from classifier_rows(context, Tested("centroid", 1, proportion), answers)
+        yield from classifier_rows(context, ClassifierKey("centroid", 1, proportion), answers)
 
 
 @pytest.fixture

@@ -15,16 +15,17 @@ if TYPE_CHECKING:
     from lie_ssl.protocol.phases import PHASES, phase
     from lie_ssl.protocol.probe import ProbeConfig
     from lie_ssl.protocol.results import evaluate_encoder, evaluate_run, read_results
+    from lie_ssl.protocol.rows import ClassifierKey, TableRows, classifier_rows
     from lie_ssl.protocol.schema import Column, LongTable, read_table
 
 __all__ = [
-    "METRICS", "PHASES", "Column", "Context", "EvaluateConfig", "Evaluation", "FinetuneConfig", "LongTable", "MoveTest",
-    "ProbeConfig", "Results", "Subject", "evaluate_encoder", "evaluate_run", "metric", "phase", "read_results",
-    "read_table",
+    "METRICS", "PHASES", "ClassifierKey", "Column", "Context", "EvaluateConfig", "Evaluation", "FinetuneConfig",
+    "LongTable", "MoveTest", "ProbeConfig", "Results", "Subject", "TableRows", "classifier_rows", "evaluate_encoder",
+    "evaluate_run", "metric", "phase", "read_results", "read_table",
 ]  # fmt: skip
 __getattr__, __dir__ = lazy_exports(__name__, {
     "config": ("EvaluateConfig",), "context": ("Context", "MoveTest", "Subject"), "evaluate": ("Evaluation", "Results"),
     "finetune": ("FinetuneConfig",), "metrics": ("METRICS", "metric"), "phases": ("PHASES", "phase"),
     "probe": ("ProbeConfig",), "results": ("evaluate_encoder", "evaluate_run", "read_results"),
-    "schema": ("Column", "LongTable", "read_table"),
+    "rows": ("ClassifierKey", "TableRows", "classifier_rows"), "schema": ("Column", "LongTable", "read_table"),
 })  # fmt: skip

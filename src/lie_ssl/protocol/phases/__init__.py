@@ -11,17 +11,15 @@ A phase is a function of the context of an evaluation. It yields rows together w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from lie_ssl.protocol.context import Context
-from lie_ssl.protocol.schema import LongTable
+from lie_ssl.protocol.rows import TableRows
 from lie_ssl.registry import Entry, Registry
 
-__all__ = ["PHASES", "Phase", "RunPhase", "TableRows", "ordered_phases", "phase"]
+__all__ = ["PHASES", "Phase", "RunPhase", "ordered_phases", "phase"]
 
-TableRows = Iterator[tuple[LongTable, Mapping[str, Any]]]
 RunPhase = Callable[[Context], TableRows]
 
 

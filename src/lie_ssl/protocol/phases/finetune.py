@@ -11,10 +11,10 @@ from torch import nn
 from lie_ssl.errors import UserError
 from lie_ssl.protocol.context import Context
 from lie_ssl.protocol.finetune import Classifier, DivergedError, finetune, predict
-from lie_ssl.protocol.phases import TableRows, phase
-from lie_ssl.protocol.phases._rows import ClassifierKey, classifier_rows, trial_row
+from lie_ssl.protocol.phases import phase
 from lie_ssl.protocol.phases.linear import trained_probe
 from lie_ssl.protocol.probe import Linear, best_trial
+from lie_ssl.protocol.rows import ClassifierKey, TableRows, classifier_rows, trial_row
 
 
 @phase("finetune", title="Finetuning", order=20, trains_encoder=True)

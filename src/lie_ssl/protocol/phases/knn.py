@@ -6,8 +6,8 @@ import numpy as np
 
 from lie_ssl.methods.features import knn_accuracy
 from lie_ssl.protocol.context import Context
-from lie_ssl.protocol.phases import TableRows, phase
-from lie_ssl.protocol.phases._rows import ClassifierKey, accuracy_row
+from lie_ssl.protocol.phases import phase
+from lie_ssl.protocol.rows import ClassifierKey, TableRows, accuracy_row
 
 CHUNK = 1024  # queries at once; all of them against all training frames would not fit into memory
 

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from lie_ssl.protocol.context import Context, Rows
-from lie_ssl.protocol.phases import TableRows, phase
-from lie_ssl.protocol.phases._rows import ClassifierKey, classifier_rows, trial_row
+from lie_ssl.protocol.phases import phase
 from lie_ssl.protocol.probe import Probe, best_trial
+from lie_ssl.protocol.rows import ClassifierKey, TableRows, classifier_rows, trial_row
 
 
 @phase("linear", title="Linear evaluation", order=10)

@@ -1,8 +1,8 @@
-"""Rows that several phases share: those of a classifier in all settings, and of a trial."""
+"""Rows of the long tables that phases yield: those of a classifier in all settings, and of a trial."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lie_ssl.protocol.context import Context, Rows
-from lie_ssl.protocol.phases import TableRows
-from lie_ssl.protocol.schema import ACCURACY, CURVE, NEW_POSE_SETTINGS, PREDICTIONS, TRIALS
+from lie_ssl.protocol.schema import ACCURACY, CURVE, NEW_POSE_SETTINGS, PREDICTIONS, TRIALS, LongTable
 
+TableRows = Iterator[tuple[LongTable, Mapping[str, Any]]]
 Predict = Callable[[Rows], Tensor]
 
 
