@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
 from lie_ssl.objects.mesh import Mesh
-from lie_ssl.render.view import RenderSettings, View, turn
+from lie_ssl.render.view import RenderSettings, View, axis_rotation
 
 Picture = NDArray[np.uint8]
 Draw = Callable[[View], Picture]
@@ -96,7 +96,7 @@ def pot(detail: float) -> Mesh:
 
 def views() -> list[View]:
     """Forty rotations about two axes at once."""
-    return [View(rotation=turn(1, 9.0 * k) @ turn(0, 9.0 * k)) for k in range(40)]
+    return [View(rotation=axis_rotation(1, 9.0 * k) @ axis_rotation(0, 9.0 * k)) for k in range(40)]
 
 
 # --- The renderers: each a function from mesh and settings to (a function that draws, a note) -----------------------

@@ -16,7 +16,7 @@ from lie_ssl.methods.encoders import EncoderConfig, create_encoder
 from lie_ssl.methods.size import expected_size, size_of
 from lie_ssl.threads import child_environment, core_budget, is_automatic, is_small, one_thread, usable_cores
 from lie_ssl.training import capacity
-from lie_ssl.training.capacity import encoder_threads, expected_memory, jobs_at_once, run_threads
+from lie_ssl.training.capacity import encoder_threads, expected_memory, run_threads, worker_count
 from tests.training.tiny_runs import tiny_run
 
 NAMES = ("OMP_NUM_THREADS", "OMP_WAIT_POLICY", "KMP_BLOCKTIME", threads.AUTOMATIC)
@@ -119,21 +119,21 @@ def test_as_many_jobs_as_there_are_cores_and_as_fit(tiny: FrameSet, monkeypatch:
     runs = [tiny_run(tiny, seed=seed) for seed in range(5)]
     monkeypatch.setattr(capacity, "core_budget", lambda: 4)
     monkeypatch.setattr(capacity, "available_memory", lambda: 1e12)
-    assert jobs_at_once(None, runs) == 4
-    assert jobs_at_once(None, runs[:2]) == 2
-    assert jobs_at_once(None, []) == jobs_at_once(None, runs[:1]) == 1
-    assert [jobs_at_once(asked, runs) for asked in (1, 3, 9)] == [1, 3, 5]
+    assert worker_count(None, runs) == 4
+    assert worker_count(None, runs[:2]) == 2
+    assert worker_count(None, []) == worker_count(None, runs[:1]) == 1
+    assert [worker_count(asked, runs) for asked in (1, 3, 9)] == [1, 3, 5]
     needed = expected_memory(runs[0], tiny)
     assert needed == pytest.approx(capacity.BASE_MEMORY, rel=0.1)
     monkeypatch.setattr(capacity, "available_memory", lambda: 2.5 * needed)
-    assert jobs_at_once(None, runs) == 2
+    assert worker_count(None, runs) == 2
     monkeypatch.setattr(capacity, "available_memory", lambda: 0)
-    assert jobs_at_once(None, runs) == 1
-    assert jobs_at_once(3, runs) == 3  # the user knows better
+    assert worker_count(None, runs) == 1
+    assert worker_count(3, runs) == 3  # the user knows better
     monkeypatch.setattr(capacity, "available_memory", lambda: 1e12)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert jobs_at_once(None, runs) == 1
-    assert jobs_at_once(None, [tiny_run(tiny, device="cpu", seed=s) for s in (0, 1)]) == 2
+    assert worker_count(None, runs) == 1
+    assert worker_count(None, [tiny_run(tiny, device="cpu", seed=s) for s in (0, 1)]) == 2
 
 
 def test_an_encoder_of_which_nothing_is_known_counts_as_small_in_memory_only(tiny: FrameSet) -> None:

@@ -40,8 +40,7 @@ def test_many_collision_meshes_are_one_line_and_a_file(tmp_path: Path, capsys: p
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("left out")]
     assert lines == [
         "left out 24: is a collision mesh (first: mug/m0/model_collision_0.obj)",
-        "left out 4: cannot be used, it has no faces: export it again or take it out of the folder "
-        "(first: mug/=evil.obj)",
+        "left out 4: cannot be used (it has no faces): export it again or remove it (first: mug/=evil.obj)",
         f"left out 28 in all, listed in {out / 'left_out.csv'}",
     ]
     dropped = json.loads((out / "card.json").read_text())["dropped"]
@@ -78,7 +77,11 @@ def test_without_anything_left_out_there_is_no_file(tmp_path: Path, tiny: FrameS
 
 
 GROUPS: dict[str, list[tuple[str, str]]] = {
-    "another file was taken as the mesh of this folder": [
+    "another file is used as the mesh of this folder": [
+        ("m/b.obj", "a.obj is used as the mesh of this folder"),
+        ("m/d.obj", "c d.obj is used as the mesh of this folder"),
+    ],
+    "another file was taken as the mesh of this folder": [  # as in older cards
         ("m/b.obj", "a.obj was taken as the mesh of this folder"),
         ("m/d.obj", "c d.obj was taken as the mesh of this folder"),
     ],
@@ -91,13 +94,13 @@ GROUPS: dict[str, list[tuple[str, str]]] = {
         ("a/1.glb", "/my data/a/1.glb cannot be read as a glb file (ValueError): export it again."),
         ("b c/2.glb", "/my data/b c/2.glb cannot be read as a glb file (ValueError): export it again."),
     ],
-    "cannot be used, it promises N vertices and N faces but ends before": [
-        ("m/5.off", "/my data/m/5.off cannot be used, it promises 5 vertices and 2 faces but ends before"),
-        ("m/6.off", "/my data/m/6.off cannot be used, it promises 62 vertices and 2 faces but ends before"),
+    "cannot be used (it should have N vertices and N faces but ends before): export it again": [
+        ("m/5.off", "/my data/m/5.off cannot be used (it should have 5 vertices and 2 faces but ends before): export it again"),
+        ("m/6.off", "/my data/m/6.off cannot be used (it should have 62 vertices and 2 faces but ends before): export it again"),
     ],
-    "cannot be unpacked (bad): fetch it again": [
-        ("Scopia:bed/a.obj", "Scopia.sh3f:bed/a.obj cannot be unpacked (bad): fetch it again."),
-        ("Scopia:bed/b.obj", "Scopia.sh3f:bed/b.obj cannot be unpacked (bad): fetch it again."),
+    "cannot be unpacked (bad): download it again": [
+        ("Scopia:bed/a.obj", "Scopia.sh3f:bed/a.obj cannot be unpacked (bad): download it again."),
+        ("Scopia:bed/b.obj", "Scopia.sh3f:bed/b.obj cannot be unpacked (bad): download it again."),
     ],
     "cannot read the picture ...: image file is truncated (N bytes)": [
         ("a/b/0.png", "cannot read the picture a/b/0.png: image file is truncated (3 bytes)"),

@@ -21,7 +21,7 @@ from lie_ssl.frames.export import export_image_folder
 from lie_ssl.frames.video import sampled
 from lie_ssl.objects.shapes.registry import make_instance
 from lie_ssl.render import RenderSettings, View, render
-from lie_ssl.render.view import turn
+from lie_ssl.render.view import axis_rotation
 
 Pictures = NDArray[np.uint8]
 
@@ -29,7 +29,7 @@ Pictures = NDArray[np.uint8]
 def turning(name: str, count: int = 20, instance: int = 0, size: int = 48) -> Pictures:
     """Renders of one object, 6 degrees apart."""
     mesh, _ = make_instance(name, instance)
-    views = [View(turn(1, 6.0 * i)) for i in range(count)]
+    views = [View(axis_rotation(1, 6.0 * i)) for i in range(count)]
     return render(mesh, views, RenderSettings(size=size, supersample=1))
 
 

@@ -279,7 +279,7 @@ def test_broken_files_are_a_sentence(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match=name) as caught:
         load_mesh(tmp_path / name)
     assert "\n" not in str(caught.value)
-    assert "take it out of the folder" in str(caught.value)
+    assert "remove it" in str(caught.value)
 
 
 @pytest.mark.parametrize("extension", EXTENSIONS)

@@ -16,7 +16,7 @@ from PIL import Image
 from lie_ssl.cli import main
 from lie_ssl.frames import FrameSet
 from lie_ssl.objects.files import load_mesh
-from lie_ssl.objects.remarks import MeshWarning, summarise
+from lie_ssl.objects.mesh_warnings import MeshWarning, summarise
 from lie_ssl.objects.sources.folder import MeshFolder
 
 RED = (220, 20, 30)
@@ -96,7 +96,7 @@ def test_where_the_texture_cannot_be_meant(tmp_path: Path, case: str) -> None:
     with pytest.warns(MeshWarning) as caught:
         mesh = load_mesh(path)
     assert "material.mtl" in str(caught[-1].message)
-    assert "is missing; faces without another colour are drawn grey" in str(caught[-1].message)
+    assert "is missing; faces without a colour are drawn grey" in str(caught[-1].message)
     assert len(caught) == 1 + (case == "no picture")
     assert set(mesh.texture.tolist()) == {-1}
     np.testing.assert_allclose(mesh.colours[0, 0], [0, 1, 0] if colours else [0.7] * 3, rtol=1e-6)
@@ -130,8 +130,8 @@ def test_scanned_objects_stand_upright_and_show_their_texture(
     rows, columns = np.nonzero(shown.min(axis=2) < 200)
     assert np.ptp(rows) > 2 * np.ptp(columns)  # tall
     out = capsys.readouterr().out
-    assert "note: the z axis of 3 meshes was taken as up; change it with --up y\n" in out
-    assert "note: the material file is missing, so the texture beside the mesh is used: 3 meshes (first: " in out
+    assert "note: assumed that the z axis of 3 meshes points up; change it with --up y\n" in out
+    assert "note: the material file is missing, so the texture next to the mesh is used: 3 meshes (first: " in out
     assert frames.card["notes"][0].startswith("the z axis")
 
 
@@ -178,9 +178,9 @@ def test_which_axis_was_taken_as_up(tmp_path: Path) -> None:
     converted(tmp_path / "mug" / "b", 3.0)
     trimesh.creation.box((1, 2, 3)).export(tmp_path / "mug" / "c.glb")
     mixed = MeshFolder(str(tmp_path)).catalogue().notes[0]
-    assert mixed == "the z axis of 2 meshes was taken as up, y of 1; change it with --up y or --up z"
+    assert mixed == "assumed that the z axis of 2 meshes points up, y of 1; change it with --up y or --up z"
     plain = MeshFolder(str(tmp_path), layout="plain").catalogue().notes[0]
-    assert plain == "the y axis of 3 meshes was taken as up; change it with --up z"
+    assert plain == "assumed that the y axis of 3 meshes points up; change it with --up z"
     for up in ("y", "z"):
         assert not any("axis" in note for note in MeshFolder(str(tmp_path), up=up).catalogue().notes)
 
@@ -199,8 +199,8 @@ def test_no_warning_reaches_the_user_of_the_command_line(tmp_path: Path) -> None
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert "Warning" not in done.stdout
-    grey = "the material file is missing, so faces without another colour are drawn grey: 3 meshes (first: mug/0.obj)"
-    lost = "a texture is left out, because it is missing: 1 mesh (mug/lost.obj)"
+    grey = "the material file is missing, so faces without a colour are drawn grey: 3 meshes (first: mug/0.obj)"
+    lost = "a texture is left out because it is missing: 1 mesh (mug/lost.obj)"
     assert f"note: {grey}\n" in done.stdout
     assert f"note: {lost}\n" in done.stdout
 

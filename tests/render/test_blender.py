@@ -13,14 +13,14 @@ from lie_ssl.errors import UserError
 from lie_ssl.objects.mesh import Mesh, join, make_mesh
 from lie_ssl.objects.shapes import ball, box, lathe, tube
 from lie_ssl.render import RenderSettings, View, render
-from lie_ssl.render.blender import composite, silence
-from lie_ssl.render.view import turn
+from lie_ssl.render.blender import composite, silenced_stdout
+from lie_ssl.render.view import axis_rotation
 
 HAS_BLENDER = importlib.util.find_spec("bpy") is not None
 VIEWS = [
     View(),
-    View(rotation=turn(2, 40) @ turn(0, 40) @ turn(1, 40)),
-    View(rotation=turn(1, 180), light=60),
+    View(rotation=axis_rotation(2, 40) @ axis_rotation(0, 40) @ axis_rotation(1, 40)),
+    View(rotation=axis_rotation(1, 180), light=60),
     View(hue=120, scale=0.7, elevation=20),
 ]
 
@@ -78,7 +78,7 @@ def test_composite_mixes_in_linear_light() -> None:
 
 def test_silence_holds_back_the_output_of_c_code(capfd: pytest.CaptureFixture[str]) -> None:
     os.write(1, b"before\n")
-    with silence():
+    with silenced_stdout():
         os.write(1, b"chatter\n")
     os.write(1, b"after\n")
     assert capfd.readouterr().out == "before\nafter\n"

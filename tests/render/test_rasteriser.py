@@ -18,7 +18,7 @@ from lie_ssl.objects.mesh import Mesh, make_mesh
 from lie_ssl.objects.shapes import ball, box, make_instance
 from lie_ssl.render import RenderSettings, View, render
 from lie_ssl.render.rasteriser import srgb_to_linear
-from lie_ssl.render.view import camera_matrix, hue_matrix, light_direction, turn
+from lie_ssl.render.view import axis_rotation, camera_matrix, hue_matrix, light_direction
 
 
 def cast_rays(mesh: Mesh, view: View, s: RenderSettings) -> NDArray[np.float64]:
@@ -69,9 +69,9 @@ def _lit(
     "view",
     [
         View(),
-        View(turn(2, 75)),
-        View(turn(0, 130) @ turn(1, 130) @ turn(2, 130), light=70, scale=0.7),
-        View(turn(1, 200), elevation=40, hue=140),
+        View(axis_rotation(2, 75)),
+        View(axis_rotation(0, 130) @ axis_rotation(1, 130) @ axis_rotation(2, 130), light=70, scale=0.7),
+        View(axis_rotation(1, 200), elevation=40, hue=140),
     ],
 )
 @pytest.mark.parametrize("name", ["chair", "mug"])
@@ -88,18 +88,18 @@ def test_agrees_with_a_ray_caster(name: str, view: View) -> None:
 def test_same_bits_in_another_process() -> None:
     code = (
         "import hashlib\nfrom lie_ssl.objects.shapes import make_instance\nfrom lie_ssl.render import View, render\n"
-        "from lie_ssl.render.view import turn\n"
-        "frames = render(make_instance('bicycle', 1)[0], [View(turn(2, a)) for a in range(0, 360, 40)])\n"
+        "from lie_ssl.render.view import axis_rotation\n"
+        "frames = render(make_instance('bicycle', 1)[0], [View(axis_rotation(2, a)) for a in range(0, 360, 40)])\n"
         "print(hashlib.sha256(frames.tobytes()).hexdigest())"
     )
-    here = render(make_instance("bicycle", 1)[0], [View(turn(2, a)) for a in range(0, 360, 40)])
+    here = render(make_instance("bicycle", 1)[0], [View(axis_rotation(2, a)) for a in range(0, 360, 40)])
     there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert hashlib.sha256(here.tobytes()).hexdigest() == there
 
 
 def test_a_frame_does_not_depend_on_the_one_before() -> None:
     mesh, _ = make_instance("airplane", 0)
-    views = [View(turn(2, a)) for a in (0, 90, 180)]
+    views = [View(axis_rotation(2, a)) for a in (0, 90, 180)]
     together = render(mesh, views)
     alone = np.concatenate([render(mesh, [v]) for v in views])
     assert np.array_equal(together, alone)
@@ -109,7 +109,7 @@ def test_the_unit_sphere_just_fits_and_has_no_holes() -> None:
     mesh = ball(1.0, 64).mesh().normalised()
     for size, supersample in ((64, 1), (64, 3), (33, 2)):
         settings_ = RenderSettings(size=size, supersample=supersample, background=(0, 1, 0))
-        frame = render(mesh, [View(turn(0, 33))], settings_)[0].astype(int)
+        frame = render(mesh, [View(axis_rotation(0, 33))], settings_)[0].astype(int)
         mask = ~((frame[..., 1] > 250) & (frame[..., 0] < 5))
         y, x = np.mgrid[:size, :size] + 0.5 - size / 2
         inside = np.hypot(x, y) < size / 2 - 1.5
@@ -135,14 +135,14 @@ def test_both_sides_look_alike() -> None:
 def test_turning_the_camera_turns_the_silhouette(quarter: int, angle: int) -> None:
     mesh, _ = make_instance("guitar", 0)
     s = RenderSettings(size=48, supersample=1)
-    first, second = render(mesh, [View(turn(2, angle)), View(turn(2, angle + 90 * quarter))], s)
+    first, second = render(mesh, [View(axis_rotation(2, angle)), View(axis_rotation(2, angle + 90 * quarter))], s)
     difference = (np.rot90(first, quarter) < 255).any(axis=2) != (second < 255).any(axis=2)
     assert difference.mean() < 0.01
 
 
 def test_light_stays_with_the_camera() -> None:
     mesh = box(1, 1, 1).mesh().normalised()
-    upright, upside_down = render(mesh, [View(), View(turn(2, 180))]).astype(float)
+    upright, upside_down = render(mesh, [View(), View(axis_rotation(2, 180))]).astype(float)
     assert np.abs(np.rot90(upright, 2) - upside_down).max() > 20
 
 
@@ -230,7 +230,7 @@ def test_bad_settings(bad: dict[str, object]) -> None:
 
 def test_unknown_renderer_and_dtype() -> None:
     mesh = box(1, 1, 1).mesh().normalised()
-    with pytest.raises(UserError, match="there are raster and blender"):
+    with pytest.raises(UserError, match="use raster or blender"):
         render(mesh, [View()], backend="opengl")  # type: ignore[arg-type]
     with pytest.raises(UserError, match="a list of views"):
         render(mesh, View())  # type: ignore[arg-type]

@@ -89,7 +89,7 @@ def test_outcomes_come_as_jobs_end_with_the_reason_of_those_that_fail(tmp_path: 
     assert [outcome.job.name for outcome in found] == [*list(codes)[1:], "slow"]
     errors = {outcome.job.name: outcome.error for outcome in found}
     assert errors.pop("trace") == f"KeyError: 'x' (more in {tmp_path / 'trace.err'})"
-    assert errors.pop("shot").startswith("it was ended by the signal SIGKILL, perhaps because memory is short")
+    assert errors.pop("shot").startswith("it was killed by the signal SIGKILL, perhaps because memory ran out")
     assert errors == {
         "slow": "", "good": "", "sentence": "optim.lr is -1; raise it", "silent": "it ended with the code 3",
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Photo cameras. They look to the front (+z)."""
+"""Photo cameras. They face the front (+z)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def camera(draw: Draw) -> Part:
 
 
 def _lens(draw: Draw, radius: float, reach: float) -> Part:
-    """Barrel with rings, dark glass with a bright reflex, towards +z."""
+    """Barrel with rings, dark glass with a bright reflection, towards +z."""
     steps = [(0, 0), (1.12, 0), (1.12, 0.25), (1, 0.3), (1, 1), (0.8, 1), (0.72, 0.7), (0, 0.7)]
     barrel = lathe([(radius * r, reach * y) for r, y in steps], 20)
     n, step = draw.whole("rings", 1, 2), reach * 0.3

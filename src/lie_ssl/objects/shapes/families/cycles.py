@@ -1,4 +1,4 @@
-"""Two wheels: bicycle, motorbike. They roll to the right (+x), so that the viewer sees the side."""
+"""Two-wheelers: bicycle, motorbike. They drive to the right (+x), so that the viewer sees the side."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _motor_grips(draw: Draw, kind: str, head: Point) -> Part:
 
 
 def _motor_body(draw: Draw, kind: str, base: float, radius: float, seat: float, head: Point, paint: Colour) -> Part:
-    """Tank, saddle, engine, frame and exhaust, and what makes the kind."""
+    """Tank, saddle, engine, frame and exhaust, and the parts specific to the kind."""
     front, rear, second = base / 2, -base / 2, draw.colour()
     long, fat = draw.number("tank_length", 0.42, 0.56), draw.number("tank_width", 0.11, 0.15)
     tank = ball(1, 14).size(long / 2, 0.15, fat).rot(z=8).at(head[0] - long * 0.5 - 0.02, seat + 0.08).paint(paint, 0.7)

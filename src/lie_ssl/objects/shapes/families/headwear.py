@@ -1,4 +1,4 @@
-"""Things worn on the head: helmet, cap. They look to the front (+z)."""
+"""Headwear: helmet, cap. It faces the front (+z)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from lie_ssl.objects.shapes.curves import Point, ellipse, spline
-from lie_ssl.objects.shapes.domes import dome_patch, dome_rim, dome_shell, grown, on_dome
+from lie_ssl.objects.shapes.domes import dome_patch, dome_rim, dome_shell, on_dome, scaled
 from lie_ssl.objects.shapes.draw import Draw
 from lie_ssl.objects.shapes.palettes import DARK, LAMP
 from lie_ssl.objects.shapes.part import Colour, Part, joined
@@ -32,7 +32,7 @@ def helmet(draw: Draw) -> Part:
         angles = np.radians(np.linspace(38, 160, 10))
         bow = [(x, shrink * size[1] * math.sin(a), shrink * size[2] * math.cos(a)) for a in angles]
         body += tube(bow, half, 6, flat=0.35).paint(second, 0.5)
-    decal = dome_patch(grown(size, 1.02), (78, 106), (14, 34), 5)
+    decal = dome_patch(scaled(size, 1.02), (78, 106), (14, 34), 5)
     return body + decal.paint(draw.colour("bright"), 0.4)
 
 
@@ -44,7 +44,7 @@ def _chin_strap(draw: Draw, size: Point, drop: float) -> Part:
 
 def _visor(draw: Draw, size: Point, low: float, high: float, wide: float) -> Part:
     """A curved shield in front of the face, and its round hinges."""
-    glass = dome_patch(grown(size, 1.05), (-wide, wide), (low, high), 12, 4).paint(draw.colour("glass"), 0.9)
+    glass = dome_patch(scaled(size, 1.05), (-wide, wide), (low, high), 12, 4).paint(draw.colour("glass"), 0.9)
     hinge = cylinder(0.1, 0.06, n=10).rot(z=90).at(size[0] * 1.01, size[1] * 0.12, size[2] * 0.12)
     return glass + hinge.mirror("x").paint(DARK, 0.5)
 
@@ -57,7 +57,7 @@ def _full_face(draw: Draw, size: Point, paint: Colour, second: Colour) -> Part:
     jaw = [(size[0] * 0.8 * math.sin(a), low, reach * math.cos(a)) for a in np.radians(np.linspace(-80, 80, 11))]
     bar = tube(jaw, 0.2, 8, flat=0.8).paint(paint, 0.5)
     slits = box(0.07, 0.12, 0.1).row(draw.whole("slits", 2, 5), dx=0.13).at(0, low, reach + 0.15).paint(DARK)
-    gap = dome_patch(grown(size, 1.02), (-72, 72), (-22, 30), 12, 4).paint(DARK, 0.2)
+    gap = dome_patch(scaled(size, 1.02), (-72, 72), (-22, 30), 12, 4).paint(DARK, 0.2)
     return shell + bar + slits + gap + _visor(draw, size, -16, draw.number("visor_top", 20, 27), 66)
 
 
@@ -72,7 +72,7 @@ def _open_face(draw: Draw, size: Point, paint: Colour, second: Colour) -> Part:
 
 
 def _hard_hat(draw: Draw, size: Point, paint: Colour, second: Colour) -> Part:
-    """A builder's hat: shallow shell with ridges, a brim all round that is longer in front, a lamp on some."""
+    """A builder's hat: shallow shell with ridges, an all-round brim that is longer in front, a lamp on some."""
     shell = dome_shell(size, lambda _: 0.0, paint, draw.colour("paint"))
     turns, reach = np.radians(np.arange(0, 360, 15)), draw.number("brim", 0.1, 0.2)
     rows = []
@@ -94,7 +94,7 @@ def _cycling(draw: Draw, size: Point, paint: Colour, second: Colour) -> Part:
     """A bicycle helmet: low shell with long vents, pointed back, straps."""
     shell = dome_shell(size, dome_rim(8, 12, -6), paint, DARK)
     length, n = draw.number("vent", 20, 32), draw.whole("vents", 2, 3)
-    big, vents = grown(size, 1.02), Part()
+    big, vents = scaled(size, 1.02), Part()
     for turn in [18 + 34 * i for i in range(n)]:
         vents += dome_patch(big, (turn - 7, turn + 7), (22, 22 + length), 3)
         vents += dome_patch(big, (173 - turn, 187 - turn), (18, 18 + length), 3)
@@ -114,7 +114,7 @@ def _football(draw: Draw, size: Point, paint: Colour, second: Colour) -> Part:
 
 
 def _brim(half_width: float, start: float, reach: float, droop: float, curl: float = 0.12, thick: float = 0.04) -> Part:
-    """A peak that stands out to the front from depth `start`, bent down at the sides by `curl`."""
+    """A peak that extends to the front from depth `start`, bent down at the sides by `curl`."""
     rows, u = [], np.linspace(-1, 1, 11)
     for k in np.linspace(0, 1, 5):
         depth = start * np.sqrt(1 - (0.95 * u) ** 2) * 0.97 + k * reach * (1 - np.abs(u) ** 2.5)
@@ -142,7 +142,7 @@ def cap(draw: Draw) -> Part:
     body = crown + peak.paint(second if draw.chance("other_peak") else paint, 0.15)
     body += _seams(size, draw.pick("panels", [5, 6, 8]), 2).paint(second, 0.1)
     if kind == "trucker":
-        body += dome_patch(grown(size, 1.03), (-52, 52), (1, 72), 9, 6).paint(draw.colour("paint"), 0.1)
+        body += dome_patch(scaled(size, 1.03), (-52, 52), (1, 72), 9, 6).paint(draw.colour("paint"), 0.1)
     return body + _cap_badge(draw, size) + _back_strap(draw, size)
 
 
@@ -170,7 +170,7 @@ def _cap_badge(draw: Draw, size: Point) -> Part:
 
 def _back_strap(draw: Draw, size: Point) -> Part:
     """The gap at the back with its strap, buckle or snaps."""
-    big = grown(size, 1.02)
+    big = scaled(size, 1.02)
     gap = dome_patch(big, (150, 210), (3, 26), 6, 3).paint(DARK)
     strap = tube([on_dome(t, 5, big) for t in (145, 165, 180, 195, 215)], 0.05, 5, flat=0.5).paint(draw.colour())
     return gap + strap + box(0.14, 0.12, 0.06).at(0.08, 0.07, -big[2]).paint(draw.colour("metal"), 0.6)

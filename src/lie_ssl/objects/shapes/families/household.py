@@ -1,4 +1,4 @@
-"""Things about the house: faucet, knife, trash bin."""
+"""Household: faucet, knife, trash bin."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _garden_tap(draw: Draw, colour: Colour, accent: Colour, style: str) -> Part:
 
 @shape("faucet")
 def faucet(draw: Draw) -> Part:
-    """A tap: one lever, two handles on a bar or a plate, or a garden tap; spouts and handles of four forms each."""
+    """A tap: one lever, two handles on a bar or a plate, or a garden tap; four forms each of spouts and handles."""
     colour = draw.colour("metal") if draw.chance("bare metal", 0.4) else draw.colour()
     accent = colour if draw.chance("plain", 0.4) else distinct(draw, colour)
     kind = draw.pick("kind", ["single", "pair", "bridge", "garden"], [3, 2, 1.5, 1.5])
@@ -122,7 +122,7 @@ def _blade(back: Array, edge: Array, along: Array, thick: float, bevel: float) -
 
 
 def _knife_handle(draw: Draw) -> Part:
-    """A handle downwards from y = 0: straight, swelling, pistol-like or with a ring, with rivets, bands or an inlay."""
+    """A handle below y = 0: straight, swelling, pistol grip or with a ring; with rivets, bands or an inlay."""
     length, thick = draw.number("handle length", 0.6, 0.85), draw.number("handle thickness", 0.11, 0.16)
     t = np.linspace(0, 1, 9)
     forms = {
@@ -182,7 +182,7 @@ def knife(draw: Draw) -> Part:
 
 
 def _emblem(draw: Draw, body: Colour) -> Part:
-    """What is on the front of a bin: three arrows chasing each other, a label, or a ring."""
+    """The emblem on the front of a bin: the recycling arrows, a label, or a ring."""
     size, ink = draw.number("emblem", 0.24, 0.34), distinct(draw, body)
     kind = draw.pick("emblem", ["arrows", "label", "ring"], [3, 1, 1])
     if kind == "arrows":

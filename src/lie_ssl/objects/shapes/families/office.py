@@ -1,4 +1,4 @@
-"""Things of the desk: telephone, printer."""
+"""Office: telephone, printer."""
 
 from __future__ import annotations
 

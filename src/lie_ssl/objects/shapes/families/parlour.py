@@ -1,4 +1,4 @@
-"""What stands and hangs in a parlour: clock, lamp."""
+"""Living room: clock, lamp."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def clock(draw: Draw) -> Part:
 
 
 def _dial(draw: Draw, rim: float, trim: Colour) -> Part:
-    """A dial of radius 1 facing +z from z = 0: rim, marks (the one at twelve stands out) and hands at a drawn time."""
+    """A dial of radius 1 facing +z from z = 0: rim, marks (the one at twelve stands out) and hands at a random time."""
     face, ink = draw.colour("pastel"), draw.colour("dark")
     marks = draw.pick("marks", ["bars", "dots", "quarters"])
     time = draw.number("time", 0, 12)
@@ -58,7 +58,7 @@ def _dial(draw: Draw, rim: float, trim: Colour) -> Part:
 
 
 def _hand(length: float, width: float) -> Part:
-    """A pointed hand from a little behind the middle upwards."""
+    """A pointed hand upwards from slightly below the middle."""
     x, neck = width / 2, length * 0.8
     return slab([(-x, -0.15), (x, -0.15), (x, neck), (0, length), (-x, neck)], 0.018)
 
@@ -256,7 +256,7 @@ def _shade(kind: str, radius: float, height: float, colour: Colour, trim: Colour
 
 
 def _desk_arm(draw: Draw, height: float, radius: float, body: Colour, colour: Colour) -> Part:
-    """Two arms with a joint and a conical head that looks down to the right."""
+    """Two arms with a joint and a conical head that points down to the right."""
     lower, upper = draw.number("lower arm angle", 100, 125), draw.number("upper arm angle", 15, 50)
     elbow = np.array([math.cos(math.radians(lower)), math.sin(math.radians(lower)), 0]) * height * 0.8
     wrist = elbow + np.array([math.cos(math.radians(upper)), math.sin(math.radians(upper)), 0]) * height * 0.85

@@ -53,7 +53,7 @@ def _tree(high: float, size: float, draw: Draw, green: Colour) -> Part:
 
 
 def _foliage(kind: str, draw: Draw, green: Colour) -> Part:
-    """What grows, from y = 0 up: blades, a rosette, a palm, a small tree, flowers, or leaves on stems."""
+    """The plant, from y = 0 up: blades, a rosette, a palm, a small tree, flowers, or leaves on stems."""
     high, wide = draw.number("plant height", 0.6, 1.1), draw.number("plant width", 0.16, 0.28)
     count, lean = draw.whole("leaves", 7, 12), draw.number("lean", 0.8, 1.2)
     order = [(GOLDEN_ANGLE * i, i / count, 0.75 + 0.25 * math.sin(2.3 * i + 10 * lean)) for i in range(count)]

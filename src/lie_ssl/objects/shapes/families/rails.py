@@ -1,4 +1,4 @@
-"""Vehicles on rails: train. They drive to the right (+x), so that the viewer sees the side and the nose."""
+"""Rail vehicles: train. They drive to the right (+x), so that the viewer sees the side and the nose."""
 
 from __future__ import annotations
 

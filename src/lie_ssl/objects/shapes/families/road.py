@@ -1,4 +1,4 @@
-"""Vehicles on roads: car, bus. They drive to the right (+x), so that the viewer sees the side and the nose."""
+"""Road vehicles: car, bus. They drive to the right (+x), so that the viewer sees the side and the nose."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _car_doors(form: CarForm) -> Part:
 
 
 def _car_extras(draw: Draw, kind: str, form: CarForm, paint: Colour) -> Part:
-    """What only some cars have: a load bed, a spare wheel, a wing, a roof rack, a taxi sign, stripes."""
+    """Optional parts of cars: a load bed, a spare wheel, a wing, a roof rack, a taxi sign, stripes."""
     half, belt, width = form.half, form.belt, form.width
     extra, parts = draw.pick("extra", ["none", "rack", "sign", "stripes"]), Part()
     if kind == "pickup":

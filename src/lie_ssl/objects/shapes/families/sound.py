@@ -1,4 +1,4 @@
-"""Things that take or give sound: microphone, speaker, earphone."""
+"""Audio: microphone, speaker, earphone."""
 
 from __future__ import annotations
 

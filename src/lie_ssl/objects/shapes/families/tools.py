@@ -1,4 +1,4 @@
-"""Things of the workbench: cordless drill."""
+"""Tools: cordless drill."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lie_ssl.objects.shapes.solids import box, cylinder, lathe, rod, slab, tube
 
 
 def _bit(draw: Draw, chuck: float) -> Part:
-    """What is in the chuck, along y from y = 0: a twist drill, a screwdriver bit, a spade or a hole saw."""
+    """The bit in the chuck, along y from y = 0: a twist drill, a screwdriver bit, a spade or a hole saw."""
     kind, length = draw.pick("bit", ["twist", "screwdriver", "spade", "hole saw"]), draw.number("bit length", 0.35, 0.7)
     thick = draw.number("bit thickness", 0.03, 0.05)
     if kind == "twist":

@@ -68,7 +68,7 @@ def _windows(style: str, wide: float, low: float, high: float, glass: Colour) ->
 
 
 def _lighthouse(draw: Draw, tall: float) -> Part:
-    """A tapering round tower with stripes, a gallery, a lit lantern room, a door, windows and a callback's hut."""
+    """A tapering round tower with stripes, a gallery, a lit lantern room, a door, windows and a keeper's hut."""
     foot, neck, cap = draw.number("foot", 0.3, 0.4), draw.number("neck", 0.16, 0.22), draw.number("cap", 0.15, 0.3)
     bands, paints = draw.whole("stripes", 1, 6), (draw.colour(), draw.colour())
     rim, tall = draw.number("gallery", 1.35, 1.65) * neck, 0.85 * tall
