@@ -94,9 +94,9 @@ GROUPS: dict[str, list[tuple[str, str]]] = {
         ("a/1.glb", "/my data/a/1.glb cannot be read as a glb file (ValueError): export it again."),
         ("b c/2.glb", "/my data/b c/2.glb cannot be read as a glb file (ValueError): export it again."),
     ],
-    "cannot be used (it should have N vertices and N faces but ends before): export it again": [
-        ("m/5.off", "/my data/m/5.off cannot be used (it should have 5 vertices and 2 faces but ends before): export it again"),
-        ("m/6.off", "/my data/m/6.off cannot be used (it should have 62 vertices and 2 faces but ends before): export it again"),
+    "cannot be used (it should have N vertices and N faces but ends before)": [
+        ("m/5.off", "/my data/m/5.off cannot be used (it should have 5 vertices and 2 faces but ends before)"),
+        ("m/6.off", "/my data/m/6.off cannot be used (it should have 62 vertices and 2 faces but ends before)"),
     ],
     "cannot be unpacked (bad): download it again": [
         ("Scopia:bed/a.obj", "Scopia.sh3f:bed/a.obj cannot be unpacked (bad): download it again."),

@@ -194,9 +194,7 @@ def import_bpy() -> Any:
         with silenced_stdout():
             import bpy
     except ImportError as error:
-        raise UserError(
-            f"Blender cannot be loaded ({error}); type: pip install 'lie_ssl[blender]'"
-        ) from error
+        raise UserError(f"Blender cannot be loaded ({error}); type: pip install 'lie_ssl[blender]'") from error
     return bpy
 
 
