@@ -14,7 +14,7 @@ from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.storage.tables import FORMULA, csv_safe, csv_text, read_table, table_bytes, write_table
-from tests.bad_input.world import World
+from tests.bad_input.workspace import Workspace
 
 
 @given(st.text(alphabet=st.sampled_from("'=+-@\tab")))
@@ -48,8 +48,8 @@ def test_a_damaged_table_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_an_exported_list_has_no_formula(tiny: FrameSet, tmp_path: Path) -> None:
-    world = World(tmp_path, tiny.folder, tmp_path, tmp_path, tmp_path, tmp_path)
-    data = world.with_index(class_=lambda column: ["=1+1" if name == "car" else name for name in column])
+    workspace = Workspace(tmp_path, tiny.folder, tmp_path, tmp_path, tmp_path, tmp_path)
+    data = workspace.with_index(class_=lambda column: ["=1+1" if name == "car" else name for name in column])
     main(["data", "export", str(data), "--out", str(tmp_path / "out")])
     for path in (tmp_path / "out").rglob("metadata.csv"):
         with path.open(newline="") as file:
