@@ -1,4 +1,4 @@
-"""What was left out of a data set: one line a reason, and the full list in a file."""
+"""Objects left out of a data set are reported with one line per reason and listed in a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def rows(path: Path) -> list[list[str]]:
     return list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"))))
 
 
-def test_many_collision_meshes_are_one_line_and_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_collision_meshes_give_one_line_and_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root = tmp_path / "my meshes"
     for i in range(3):
         pyramid(root / "mug" / f"m{i}" / "model.obj", 1.1 + i)
@@ -52,11 +52,11 @@ def test_many_collision_meshes_are_one_line_and_a_file(tmp_path: Path, capsys: p
     (out / "left_out.csv").write_text("changed by hand")
     main(["data", "verify", str(out)])
     (out / "left_out.csv").unlink()
-    main(["data", "make", "small", "--out", str(out), *flags])  # the folder is not blocked
+    main(["data", "make", "small", "--out", str(out), *flags])  # the folder can still be used
     assert "left out 28 in all\n" in capsys.readouterr().out
 
 
-def test_names_that_a_spreadsheet_would_run(tmp_path: Path) -> None:
+def test_names_that_a_spreadsheet_would_execute_are_escaped(tmp_path: Path) -> None:
     root = tmp_path / "p"
     for name in ("=cmd", "cup"):
         (root / name / "a").mkdir(parents=True)

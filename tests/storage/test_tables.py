@@ -1,4 +1,4 @@
-"""CSV files without formulas that come back as they were."""
+"""CSV files contain no formulas and survive writing and reading."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tests.bad_input.workspace import Workspace
 
 
 @given(st.text(alphabet=st.sampled_from("'=+-@\tab")))
-def test_no_formula_is_left_and_no_text_is_lost(text: str) -> None:
+def test_formulas_are_escaped_without_losing_text(text: str) -> None:
     safe = csv_safe(text)
     assert not safe.startswith(FORMULA)
     assert csv_text(safe) == text
 
 
-def test_tables_come_back(tmp_path: Path) -> None:
+def test_tables_survive_writing_and_reading(tmp_path: Path) -> None:
     table = pd.DataFrame({
         "class": ["=cmd()", "'=x", "mug", None], "drop": [-1.5, 2.0, float("nan"), 0.0], "seed": [1, 2, 3, -4],
     })  # fmt: skip
@@ -33,15 +33,15 @@ def test_tables_come_back(tmp_path: Path) -> None:
     with (tmp_path / "t.csv").open(newline="") as file:
         cells = [row["class"] for row in csv.DictReader(file)]
     assert cells == ["'=cmd()", "''=x", "mug", ""]
-    assert b"-1.5" in (tmp_path / "t.csv").read_bytes()  # numbers stay numbers
+    assert b"-1.5" in (tmp_path / "t.csv").read_bytes()  # numbers are not escaped
 
 
-def test_usual_tables_have_the_bytes_that_pandas_writes() -> None:
+def test_usual_tables_are_written_as_by_pandas() -> None:
     table = pd.DataFrame({"method": ["mae", "pkg:Net"], "top1": [12.345678, -3.0], "passed": [True, False]})
     assert table_bytes(table, "%.6g") == table.to_csv(index=False, float_format="%.6g").encode()
 
 
-def test_a_damaged_table_is_one_sentence(tmp_path: Path) -> None:
+def test_a_damaged_table_is_a_user_error(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b'a,b\n"1,2\n')
     with pytest.raises(UserError, match=r"t\.csv cannot be read"):
         read_table(tmp_path / "t.csv")
@@ -58,7 +58,7 @@ def test_an_exported_list_has_no_formula(tiny: FrameSet, tmp_path: Path) -> None
         assert "'=1+1" in cells
 
 
-def test_names_stay_words(tmp_path: Path) -> None:
+def test_names_are_read_as_text(tmp_path: Path) -> None:
     table = pd.DataFrame(
         {"arm": ["NA", "007", "1e5", "true"], "class": ["null", "001", "nan", "mug"], "top1": [1.0] * 4}
     )

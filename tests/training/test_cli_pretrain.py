@@ -1,4 +1,4 @@
-"""`lie-ssl pretrain` as it is typed: help, a run, and one line for every mistake."""
+"""`lie-ssl pretrain` on the command line: help, a run, and one line for every error."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
         ("mae lie", ["--recipe"], "--recipe needs a value"),
     ],
 )  # fmt: skip
-def test_mistakes(
+def test_invalid_commands(
     tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: str, more: list[str], expected: str
 ) -> None:
     out = tmp_path / "run"
     assert expected in refusal(capsys, "pretrain", *words.split(), *flags(tiny, out), *more)
-    assert not out.exists()  # the next, correct command finds its way free
+    assert not out.exists()  # the corrected command can use the folder
 
 
-def test_data_sets_that_cannot_be_learned_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unusable_data_sets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     still = make_frames(tiny_config(step=360.0), tmp_path / "still", workers=1)
     assert "no instance with two poses" in refusal(capsys, "pretrain", "mae", "lie", *flags(still, tmp_path / "run"))
     rest = ["--out", str(tmp_path / "run")]
@@ -81,7 +81,7 @@ def test_a_misspelt_flag_gets_a_hint(
 
 
 @pytest.mark.parametrize(("flag", "value"), [("--optim.steps", "many"), ("--precision", "64"), ("--optim.name", "sgd")])
-def test_a_wrong_value_is_no_traceback(
+def test_an_invalid_value_gives_no_traceback(
     tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str], flag: str, value: str
 ) -> None:
     with pytest.raises(SystemExit) as stop:
@@ -111,9 +111,7 @@ def test_help_shows_the_flags_of_the_method(capsys: pytest.CaptureFixture[str]) 
     )
 
 
-def test_a_run_and_a_second_one_from_its_config(
-    tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_and_another_from_its_config(tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, again = tmp_path / "run", tmp_path / "again"
     command = ["pretrain", "mae", "frames", *flags(tiny, out, "--optim.steps", "2", "--seed", "4")]
     main(command)

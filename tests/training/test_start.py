@@ -1,4 +1,4 @@
-"""Starting from another run: what is taken, what is not, and what is said about it."""
+"""Starting from another run: the weights that are loaded, and messages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def parts(state: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor
     return {k: v for k, v in state.items() if k.startswith(prefix)}
 
 
-def test_the_same_method_gives_encoder_and_heads(tiny: FrameSet, first: Path) -> None:
+def test_the_same_method_loads_encoder_and_heads(tiny: FrameSet, first: Path) -> None:
     theirs = model_state(checkpoint(first / "last.ckpt"))
     config = tiny_run(tiny, "vicreg", "lie", start=str(first), seed=5)
     model, fresh = (build_model(config, tiny.size, 3) for _ in range(2))
@@ -44,7 +44,7 @@ def test_the_same_method_gives_encoder_and_heads(tiny: FrameSet, first: Path) ->
     assert said == f"loaded {len(theirs)} tensors from {first} (vicreg); {len(own) - len(theirs)} newly initialised"
 
 
-def test_another_method_takes_the_encoder_only(tiny: FrameSet, first: Path) -> None:
+def test_another_method_only_loads_the_encoder(tiny: FrameSet, first: Path) -> None:
     theirs = model_state(checkpoint(first / "last.ckpt"))
     config = tiny_run(tiny, "simclr", "alone", start=str(first / "last.ckpt"), seed=5)
     model, fresh = (build_model(config, tiny.size, 3) for _ in range(2))
@@ -57,8 +57,8 @@ def test_another_method_takes_the_encoder_only(tiny: FrameSet, first: Path) -> N
     assert "(vicreg)" in said
 
 
-def test_a_run_starts_there(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
-    """A rate of next to nothing shows the weights the run began with."""
+def test_a_run_starts_with_these_weights(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
+    """With a tiny learning rate, the weights are those at the start."""
     config = tiny_run(tiny, "vicreg", "frames", start=str(first), optim__lr=1e-12, optim__steps=2)
     notes = Notes()
     out = pretrain(config, tmp_path / "run", notes)
@@ -71,7 +71,7 @@ def test_a_run_starts_there(tiny: FrameSet, first: Path, tmp_path: Path) -> None
     assert config.digest() != tiny_run(tiny, "vicreg", "frames", optim__lr=1e-12, optim__steps=2).digest()
 
 
-def test_a_resumed_run_needs_its_start_no_more(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
+def test_a_resumed_run_no_longer_needs_the_run_it_started_from(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
     start = tmp_path / "start.ckpt"
     shutil.copy(first / "last.ckpt", start)
     config = tiny_run(tiny, "vicreg", "alone", start=str(start), log__save_every=1)
@@ -84,7 +84,7 @@ def test_a_resumed_run_needs_its_start_no_more(tiny: FrameSet, first: Path, tmp_
     assert notes.steps == [3, 4]
 
 
-def test_what_cannot_be_started_from(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
+def test_invalid_runs_to_start_from(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
     for start, method, words in (
         (first, "mae", "the encoder of .* does not fit: .*; use the same encoder"),
         (tmp_path, "vicreg", "there is no checkpoint"),
@@ -96,8 +96,8 @@ def test_what_cannot_be_started_from(tiny: FrameSet, first: Path, tmp_path: Path
     assert not (tmp_path / "run").exists()
 
 
-def test_a_start_that_has_seen_more_is_refused(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
-    """Known objects in new poses would be no longer new."""
+def test_starting_from_a_run_that_has_seen_more_is_rejected(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
+    """Known objects in new poses would no longer be new."""
     for start in (first, first / "last.ckpt"):
         config = tiny_run(tiny, "vicreg", "alone", start=str(start), diverse=0.25)
         with pytest.raises(
