@@ -35,8 +35,8 @@ def only(*extras: str) -> None:
     """Restricts this process to the packages of the core, of these extras, and their dependencies."""
     from lie_ssl.extras import EXTRAS, package_of
 
-    wanted = [*CORE, *(package_of(module) for extra in extras for module in EXTRAS[extra].modules)]
-    RestrictedFinder.packages = there = with_dependencies(wanted) | {"lie-ssl"}
+    packages = [*CORE, *(package_of(module) for extra in extras for module in EXTRAS[extra].modules)]
+    RestrictedFinder.packages = there = with_dependencies(packages) | {"lie-ssl"}
     owners = metadata.packages_distributions().items()
     RestrictedFinder.hidden = frozenset(module for module, names in owners if not there & {*map(_plain, names)})
     sys.meta_path[:] = [RestrictedFinder if finder is PathFinder else finder for finder in sys.meta_path]

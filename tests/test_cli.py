@@ -45,10 +45,10 @@ def test_import_loads_no_other_package() -> None:
     assert done.stdout.strip() == "{'lie_ssl'}"
 
 
-@pytest.mark.parametrize("words", list(COMMANDS), ids=" ".join)
-def test_every_command_has_help_with_an_example(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("command", list(COMMANDS), ids=" ".join)
+def test_every_command_has_help_with_an_example(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
-        main([*words, "--help"])
+        main([*command, "--help"])
     assert stop.value.code == 0
     text = capsys.readouterr().out
     assert "Example: lie-ssl" in text
@@ -81,7 +81,7 @@ def test_make_show_verify_export(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "words"),
+    ("flags", "message"),
     [
         (["--classes", "chiar"], "did you mean chair"),
         (["--instances", "0"], "instances is 0"),
@@ -95,10 +95,10 @@ def test_make_show_verify_export(tmp_path: Path) -> None:
         (["--test", "0.99"], "must leave instances for training"),
     ],
 )
-def test_invalid_settings_are_user_errors(flags: list[str], words: str, tmp_path: Path) -> None:
+def test_invalid_settings_are_user_errors(flags: list[str], message: str, tmp_path: Path) -> None:
     done = lie_ssl("data", "make", "demo", "--out", tmp_path / "d", *flags)
     assert done.returncode == 2
-    assert words in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert done.stdout == ""

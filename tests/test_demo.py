@@ -15,7 +15,7 @@ from lie_ssl.threads import one_thread
 from lie_ssl.training.config import PretrainConfig
 from tests.conftest import tiny_config
 
-TOLD = "Objects that training showed in one pose only are recognised in new poses (2D poses and 3D poses):"
+HEADLINE = "Objects that training showed in one pose only are recognised in new poses (2D poses and 3D poses):"
 
 
 def tiny() -> Recipe:
@@ -38,11 +38,11 @@ def test_the_demo_reports_its_results_and_can_be_repeated(
     monkeypatch.setattr(recipes, "demo_recipe", lambda: whole)
     with one_thread():
         main(["demo", "--out", str(tmp_path / "demo"), "--jobs", "1"])
-    said = capsys.readouterr().out
-    assert TOLD in said
-    assert "Moved by the operator" in said
-    assert "MAE Lie" in said
-    assert "report.html" in said
+    output = capsys.readouterr().out
+    assert HEADLINE in output
+    assert "Moved by the operator" in output
+    assert "MAE Lie" in output
+    assert "report.html" in output
     page = (tmp_path / "demo" / "report.html").read_text()
     assert "MAE Frames" in page
     table = pd.read_csv(tmp_path / "demo" / "results" / "accuracy.csv")
@@ -51,7 +51,7 @@ def test_the_demo_reports_its_results_and_can_be_repeated(
     main(["demo", "--out", str(tmp_path / "demo")])  # everything exists, so it only shows results
     again = capsys.readouterr().out
     assert "3 of 3 units are done already" in again
-    assert [line for line in said.splitlines() if line.startswith("Objects")] == [
+    assert [line for line in output.splitlines() if line.startswith("Objects")] == [
         line for line in again.splitlines() if line.startswith("Objects")
     ]
 

@@ -83,14 +83,14 @@ print({"tyro", "rich", "pandas", "PIL"} & set(sys.modules))
 
 def test_help_of_groups_needs_no_extra() -> None:
     groups = [["--help"], ["--version"], ["data", "--help"], ["data", "make"], ["bench"]]
-    said = bare_python(f"from lie_ssl.cli import main\nfor words in {groups}:\n    main(words)")
-    assert said.count("usage: lie-ssl") == len(groups) - 1
-    assert f"lie-ssl {__version__}\n" in said
+    printed = bare_python(f"from lie_ssl.cli import main\nfor words in {groups}:\n    main(words)")
+    assert printed.count("usage: lie-ssl") == len(groups) - 1
+    assert f"lie-ssl {__version__}\n" in printed
 
 
 def test_doctor_names_every_extra_and_how_to_install_it() -> None:
-    said = bare_python("from lie_ssl.cli import main\nmain(['doctor'])")
-    text = "".join(re.findall(r"[^\s│]", said))
+    printed = bare_python("from lie_ssl.cli import main\nmain(['doctor'])")
+    text = "".join(re.findall(r"[^\s│]", printed))
     for name in EXTRAS:
         assert f"pipinstall'lie_ssl[{name}]'" in text
 
@@ -164,8 +164,8 @@ for call in {list(CALLS)}:
     except ImportError as error:
         print(error)
 """
-    for said, (call, extras) in zip(bare_python(code).splitlines(), CALLS.items(), strict=True):
-        assert said.endswith(f"type: pip install 'lie_ssl[{extras}]'"), call
+    for message, (call, extras) in zip(bare_python(code).splitlines(), CALLS.items(), strict=True):
+        assert message.endswith(f"type: pip install 'lie_ssl[{extras}]'"), call
 
 
 def test_only_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

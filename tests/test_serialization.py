@@ -55,17 +55,17 @@ def test_every_recipe_survives_json(recipe: str, method: str, arm: str) -> None:
 
 unit = st.floats(0.0, 1.0)
 positive = st.floats(1e-6, 1e6)
-words = st.text('ab:._ "\u00e9', min_size=1)
-option = st.tuples(words, st.booleans() | st.integers(-99, 16384) | st.floats(-99, 16384) | words)
+text = st.text('ab:._ "\u00e9', min_size=1)
+option = st.tuples(text, st.booleans() | st.integers(-99, 16384) | st.floats(-99, 16384) | text)
 
 
 @given(
     st.builds(
         EncoderConfig,
-        name=words,
+        name=text,
         image_size=st.one_of(st.none(), st.integers(1, 4096)),
         pool=st.sampled_from(["auto", "avg", "token", "own"]),
-        allow=st.lists(words).map(tuple),
+        allow=st.lists(text).map(tuple),
         options=st.lists(option, unique_by=lambda pair: pair[0]).map(tuple),
     )
 )
@@ -123,7 +123,7 @@ def test_missing_values_have_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "words"),
+    ("values", "message"),
     [
         ({"sede": 1}, r"config has no setting 'sede'; did you mean 'seed'\?"),
         ({"seed": "one"}, "config.seed is 'one', but it must be of type int"),
@@ -141,14 +141,14 @@ def test_missing_values_have_defaults() -> None:
         ({"optim": {"lr": -1.0}}, "optim.lr is -1.0, but it must be above 0"),
     ],
 )
-def test_invalid_values_are_named_by_their_path(values: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError, match=words) as error:
+def test_invalid_values_are_named_by_their_path(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message) as error:
         from_plain(PretrainConfig, values)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("values", "words"),
+    ("values", "message"),
     [
         ({"lei": 1.0}, r"config has no setting 'lei'; did you mean 'lie'\?"),
         ({"operator": {"fixed": "half"}}, "config.operator.fixed is 'half', but it must be int or float"),
@@ -158,8 +158,8 @@ def test_invalid_values_are_named_by_their_path(values: dict[str, Any], words: s
         ({"operator": {"algebra": "su2"}}, "config.operator: there is no algebra 'su2'; there are block, commuting"),
     ],
 )
-def test_invalid_values_of_an_objective_are_named_by_their_path(values: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError, match=words):
+def test_invalid_values_of_an_objective_are_named_by_their_path(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         from_plain(LieConfig, values)
 
 

@@ -168,7 +168,7 @@ def test_an_instance_without_a_readable_picture_is_dropped(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("files", "words"),
+    ("files", "message"),
     [
         ([], "has no pictures"),
         (["notes.txt"], "has no pictures"),
@@ -176,13 +176,13 @@ def test_an_instance_without_a_readable_picture_is_dropped(tmp_path: Path) -> No
         (["cup/a/front.png"], "has no angle; rename it"),
     ],
 )
-def test_invalid_folder_structures(tmp_path: Path, files: list[str], words: str) -> None:
+def test_invalid_folder_structures(tmp_path: Path, files: list[str], message: str) -> None:
     (tmp_path / "p").mkdir()
     for name in files:
         path = tmp_path / "p" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(picture(0))
-    with pytest.raises(UserError, match=words):
+    with pytest.raises(UserError, match=message):
         load(tmp_path / "p", tmp_path / "d")
     assert not (tmp_path / "d").exists()
 

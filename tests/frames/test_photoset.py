@@ -79,7 +79,7 @@ def test_angles_are_uniform() -> None:
 
 @pytest.mark.parametrize("zipped", [False, True])
 @pytest.mark.parametrize(
-    ("files", "words"),
+    ("files", "message"),
     [
         (("train/a/0.png", "train/b/0.png", "test/c/0.png"), "test photographs of c, but none .* train/c/"),
         (("train/a/0.png", "train/b/0.png"), "has no photographs to test on"),
@@ -88,7 +88,7 @@ def test_angles_are_uniform() -> None:
     ],
 )
 def test_missing_classes_are_found_before_anything_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: tuple[str, ...], words: str, zipped: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: tuple[str, ...], message: str, zipped: bool
 ) -> None:
     given = {name: noise(0) for name in files}
     path = archive(tmp_path / "a.zip", given) if zipped else folder(tmp_path / "a", given)
@@ -98,7 +98,7 @@ def test_missing_classes_are_found_before_anything_is_read(
 
     monkeypatch.setattr(FolderTree, "read", read)
     monkeypatch.setattr(ZipTree, "read", read)
-    with pytest.raises(UserError, match=words):
+    with pytest.raises(UserError, match=message):
         PhotoSet(path, 12)
 
 

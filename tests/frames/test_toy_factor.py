@@ -130,10 +130,10 @@ def test_a_data_set_with_an_unknown_factor_is_a_user_error(
     frames = make(tmp_path / "d", "--workers", "1")
     FACTORS.remove(brightness.name)
     try:
-        said = refusal(capsys, "data", "show", str(frames.folder))
+        output = refusal(capsys, "data", "show", str(frames.folder))
     finally:
         factor(brightness.name, title=brightness.title)(Brightness)
-    assert "varies in 'brightness', but no factor of this name is registered" in said
+    assert "varies in 'brightness', but no factor of this name is registered" in output
 
 
 @pytest.mark.usefixtures("brightness")

@@ -162,14 +162,14 @@ def broken(kind: str, path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "words"),
+    ("kind", "message"),
     [
         ("empty", "cannot read the clip"), ("text", "cannot read the clip"), ("truncated", "cannot read the clip"),
         ("damaged", "cannot read the clip"), ("half", "ends after"),
         ("still", "shows no movement"), ("sound", "has no video stream"), ("sizes", "changes its size"),
     ],
 )  # fmt: skip
-def test_unusable_clips_are_named_and_the_others_are_kept(tmp_path: Path, kind: str, words: str) -> None:
+def test_unusable_clips_are_named_and_the_others_are_kept(tmp_path: Path, kind: str, message: str) -> None:
     write(tmp_path / "v" / "cup" / "good.mp4", rotating("mug"))
     write(tmp_path / "v" / "car" / "good.mp4", rotating("car"))
     broken(kind, tmp_path / "v" / "cup" / "bad.mp4")
@@ -177,7 +177,7 @@ def test_unusable_clips_are_named_and_the_others_are_kept(tmp_path: Path, kind: 
     assert set(frames.index["instance"]) == {"good"}
     (note,) = frames.card["dropped"]
     assert note["key"] == "cup/bad.mp4"
-    assert words in note["why"]
+    assert message in note["why"]
     assert "cup/bad.mp4" in note["why"]
     with pytest.raises(UserError, match="bad"):
         import_video(VideoConfig(path=str(tmp_path / "v"), size=48), tmp_path / "e", strict=True)

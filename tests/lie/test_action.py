@@ -196,7 +196,7 @@ def test_a_norm_above_the_limit_is_rejected() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shapes", "options", "words"),
+    ("shapes", "options", "message"),
     [
         (((2, 3, 4), (5, 2), (5, 4)), {}, r"\(2, 3, 4\)"),
         (((2, 3, 3), (5, 1), (5, 3)), {}, r"t \(5, 1\)"),
@@ -206,8 +206,10 @@ def test_a_norm_above_the_limit_is_rejected() -> None:
         (((2, 3, 3), (5, 2), (5, 3)), {"norms": torch.ones(3)}, r"norms has the shape \(3,\)"),
     ],
 )
-def test_invalid_arguments_are_named(shapes: tuple[tuple[int, ...], ...], options: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_invalid_arguments_are_named(
+    shapes: tuple[tuple[int, ...], ...], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
         exp_action(*(torch.zeros(s) for s in shapes), **options)
 
 

@@ -99,11 +99,11 @@ CASES: list[tuple[Call, tuple[Any, ...], type[Exception], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("call", "arguments", "kind", "words"), CASES, ids=[str(i) for i in range(len(CASES))])
+@pytest.mark.parametrize(("call", "arguments", "kind", "message"), CASES, ids=[str(i) for i in range(len(CASES))])
 def test_invalid_tensors_are_named(
-    call: Call, arguments: tuple[Any, ...], kind: type[Exception], words: str
+    call: Call, arguments: tuple[Any, ...], kind: type[Exception], message: str
 ) -> None:  # fmt: skip
-    with pytest.raises(kind, match=words) as caught:
+    with pytest.raises(kind, match=message) as caught:
         call(*arguments)
     assert "\n" not in str(caught.value)
 

@@ -136,15 +136,15 @@ def test_several_factors_have_separate_penalties() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"lie": -1.0}, "lie is -1.0, but weights must be finite"),
         ({"temperature": 0.0}, "above 0"),
         ({"invariant": 1.0}, "needs a fixed part"),
     ],
 )
-def test_invalid_settings_are_named(settings: dict[str, float], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_invalid_settings_are_named(settings: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         LieLoss(LieOperator(10, 2), **settings)  # type: ignore[arg-type]
 
 

@@ -266,7 +266,7 @@ def test_frequencies_are_for_linear_factors() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         ({"fixed": 12}, "at least one must move"),
         ({"n_generators": 0}, "at least one"),
@@ -292,8 +292,8 @@ def test_frequencies_are_for_linear_factors() -> None:
         ({"n_generators": (1, 1, 1), "fixed": 10, "split_factors": True}, "cannot be split"),
     ],
 )
-def test_invalid_settings_are_named(arguments: dict[str, object], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_invalid_settings_are_named(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         LieOperator(12, **arguments)  # type: ignore[arg-type]
 
 

@@ -263,7 +263,7 @@ def test_a_mask_that_hides_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"mask": 0.0}, "mask is 0.0"),
         ({"mask": 1.0}, "mask is 1.0"),
@@ -275,8 +275,8 @@ def test_a_mask_that_hides_nothing() -> None:
         ({"decoder_dim": 30}, "width 30.*multiple of the number of heads"),
     ],
 )
-def test_invalid_settings(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError, match=words) as error:
+def test_invalid_settings(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message) as error:
         MAEConfig(**settings)
     assert "\n" not in str(error.value)
 

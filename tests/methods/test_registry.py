@@ -70,7 +70,7 @@ def test_a_method_by_import_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "message"),
     [
         ("vicregg", "there is no method 'vicregg'; did you mean 'vicreg'?"),
         ("mea", "did you mean 'mae'?"),
@@ -83,8 +83,8 @@ def test_a_method_by_import_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ("pathlib:Path", "'pathlib:Path' is not a method"),
     ],
 )
-def test_invalid_names(name: str, words: str) -> None:
-    with pytest.raises(UserError, match=words.replace("?", r"\?")) as error:
+def test_invalid_names(name: str, message: str) -> None:
+    with pytest.raises(UserError, match=message.replace("?", r"\?")) as error:
         method_type(name)
     assert "\n" not in str(error.value)
 

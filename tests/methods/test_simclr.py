@@ -91,7 +91,7 @@ def test_the_head() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"temperature": 0.0}, "temperature is 0.0, but it must be above 0"),
         ({"temperature": float("nan")}, "temperature is nan"),
@@ -99,8 +99,8 @@ def test_the_head() -> None:
         ({"hidden": -1}, "hidden -1"),
     ],
 )
-def test_invalid_settings(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError, match=words):
+def test_invalid_settings(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         SimCLRConfig(**settings)
 
 

@@ -110,7 +110,7 @@ def test_the_expander(widths: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"expander": ()}, "at least one width"),
         ({"expander": (4, 0)}, "at least one width above 0"),
@@ -119,8 +119,8 @@ def test_the_expander(widths: tuple[int, ...]) -> None:
         ({"covariance": -1.0}, "covariance is -1.0"),
     ],
 )
-def test_invalid_settings(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError, match=words):
+def test_invalid_settings(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         VICRegConfig(**settings)
 
 

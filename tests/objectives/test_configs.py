@@ -41,7 +41,7 @@ def test_the_order_and_the_titles_of_the_tables() -> None:
     assert {e.name for e in OBJECTIVES.entries() if e.told == "move"} == {"literal", "lie"}
 
 
-REFUSED: list[tuple[str, dict[str, Any], str]] = [
+INVALID: list[tuple[str, dict[str, Any], str]] = [
     *(
         ("lie", {name: -0.5}, f"objective.{name} is -0.5")
         for name in ("ssl", "lie", "euclidean", "coordinates", "invariant")
@@ -71,11 +71,11 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "settings", "words"), REFUSED)
-def test_invalid_objectives(name: str, settings: dict[str, Any], words: str) -> None:
+@pytest.mark.parametrize(("name", "settings", "message"), INVALID)
+def test_invalid_objectives(name: str, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError) as error:
         objective_config(name, settings)
-    assert words in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -91,7 +91,7 @@ def test_a_run_cannot_have_the_name_of_another_objective() -> None:
             PretrainConfig(objective=lie, variant=word)
 
 
-REFUSED_OPERATORS: list[tuple[dict[str, Any], str]] = [
+INVALID_OPERATORS: list[tuple[dict[str, Any], str]] = [
     ({"generators": ()}, "every factor needs at least one"),
     ({"generators": (4, 0)}, "every factor needs at least one"),
     ({"sees": ()}, "sees is .., but its values must be pair, source, delta, linear"),
@@ -105,9 +105,9 @@ REFUSED_OPERATORS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "words"), REFUSED_OPERATORS)
-def test_invalid_operators(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+@pytest.mark.parametrize(("settings", "message"), INVALID_OPERATORS)
+def test_invalid_operators(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         OperatorConfig(**settings)
 
 
@@ -118,7 +118,7 @@ def literal(settings: dict[str, Any]) -> ObjectiveConfig:
 
 
 @pytest.mark.parametrize(
-    ("settings", "count", "words"),
+    ("settings", "count", "message"),
     [
         ({"fixed": 16}, 1, "does not fit an embedding of 16: fixed is 16"),
         ({"generators": (2, 2)}, 3, "generators has 2 entries, but the factors are pose, hue, scale$"),
@@ -132,8 +132,8 @@ def literal(settings: dict[str, Any]) -> ObjectiveConfig:
         ({"split_factors": True, "fixed": 14}, 3, "cannot be split over 3 factors"),
     ],
 )
-def test_operators_that_do_not_fit(settings: dict[str, Any], count: int, words: str) -> None:
-    with pytest.raises(UserError, match=words) as error:
+def test_operators_that_do_not_fit(settings: dict[str, Any], count: int, message: str) -> None:
+    with pytest.raises(UserError, match=message) as error:
         literal(settings).build(16, FACTORS[:count])
     assert "\n" not in str(error.value)
 

@@ -15,12 +15,12 @@ NAMES = class_names()
 
 def test_there_are_52_classes() -> None:
     assert len(NAMES) == 52
-    wanted = """airplane bathtub bed bench bicycle birdhouse boat bookshelf bottle bowl bus cabinet camera can cap
+    expected = """airplane bathtub bed bench bicycle birdhouse boat bookshelf bottle bowl bus cabinet camera can cap
     car chair clock dishwasher display earphone faucet guitar helmet jar keyboard knife lamp laptop
     mailbox microphone microwave motorbike mug piano pillow printer rocket skateboard sofa speaker stove
     table telephone tower train""".split()
     rest = {"drill", "file cabinet", "plant pot", "remote control", "trash bin", "washing machine"}
-    assert set(NAMES) == set(wanted) | rest
+    assert set(NAMES) == set(expected) | rest
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -16,7 +16,7 @@ TWO = np.array([[0, 1, 2], [0, 2, 3]])
 
 
 @pytest.mark.parametrize(
-    ("vertices", "faces", "words"),
+    ("vertices", "faces", "message"),
     [
         (SQUARE, np.zeros((0, 3), int), "no faces"),
         (SQUARE * np.nan, TWO, "not finite"),
@@ -24,8 +24,8 @@ TWO = np.array([[0, 1, 2], [0, 2, 3]])
         (SQUARE * 0, TWO, "no face with an area"),
     ],
 )
-def test_invalid_meshes_raise_a_user_error(vertices: np.ndarray, faces: np.ndarray, words: str) -> None:
-    with pytest.raises(UserError, match=words):
+def test_invalid_meshes_raise_a_user_error(vertices: np.ndarray, faces: np.ndarray, message: str) -> None:
+    with pytest.raises(UserError, match=message):
         make_mesh(vertices, faces)
 
 

@@ -99,8 +99,8 @@ def test_the_help_lists_it(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_its_settings_are_validated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ["--out", str(tmp_path / "d")]
-    said = refusal(capsys, "data", "make", "small", "--source", "boxes", "--instances", "21", *out)
-    assert "there are 20 boxes" in said
+    output = refusal(capsys, "data", "make", "small", "--source", "boxes", "--instances", "21", *out)
+    assert "there are 20 boxes" in output
     assert "did you mean 'boxes'?" in refusal(capsys, "data", "make", "small", "--source", "boxse", *out)
     with pytest.raises(UserError, match="there is no source 'boxs'; did you mean 'boxes'"):
         DataConfig(source="boxs", instances=2)

@@ -62,11 +62,13 @@ def make(root: Path, out: Path, *flags: str) -> FrameSet:
 
 
 @pytest.mark.parametrize("place", ["texture.png", "Texture.JPG", "../materials/textures/texture.png"])
-@pytest.mark.parametrize(("library", "words"), [("a.mtl", r"a\.mtl of .* is missing"), ("", "names no material file")])
-def test_a_texture_replaces_a_missing_material_file(tmp_path: Path, place: str, library: str, words: str) -> None:
+@pytest.mark.parametrize(
+    ("library", "message"), [("a.mtl", r"a\.mtl of .* is missing"), ("", "names no material file")]
+)
+def test_a_texture_replaces_a_missing_material_file(tmp_path: Path, place: str, library: str, message: str) -> None:
     path = box(tmp_path / "meshes" / "model.obj", library=library)
     picture(path.parent / place)
-    with pytest.warns(MeshWarning, match=rf"{words}; the texture .*(?i:texture)\.\w+ is used") as caught:
+    with pytest.warns(MeshWarning, match=rf"{message}; the texture .*(?i:texture)\.\w+ is used") as caught:
         mesh = load_mesh(path)
     assert len(caught) == 1
     assert set(mesh.texture.tolist()) == {0}

@@ -115,18 +115,18 @@ def edges(rank: int) -> dict[str, Any]:
     """Few values, low precision, and values far from zero."""
     layer = SyncBatchNorm(4)
     one_each = layer(torch.full((1, 4), float(rank)))
-    words = []
+    messages = []
     for rows in (1 - rank, 0):
         with pytest.raises(ValueError, match="values per channel") as error:
             layer(torch.zeros(rows, 4))
-        words.append(str(error.value))
+        messages.append(str(error.value))
     tracked = layer.num_batches_tracked
     far = (1e4 + batch((4,)).float())[own_rows(rank, 3)]
     far_layer = SyncBatchNorm(4)
     low = SyncBatchNorm(4)(batch((4,)).bfloat16()[own_rows(rank, 3)])
     far_y = far_layer(far)
     return {
-        "one each": one_each.detach(), "words": words, "tracked": tracked, "low": low.detach(),
+        "one each": one_each.detach(), "messages": messages, "tracked": tracked, "low": low.detach(),
         "far": far_y.detach(), "far variance": far_layer.running_var,
         "evaluated": layer.eval()(torch.full((2, 4), float(rank))).detach(),
     }  # fmt: skip
@@ -175,8 +175,8 @@ def test_one_row_per_process_is_enough_but_one_row_in_total_is_not(two: list[dic
     expected = nn.BatchNorm1d(4)(torch.tensor([[0.0], [1.0]]).expand(2, 4)).detach()
     assert torch.allclose(torch.cat([rank["one each"] for rank in two]), expected, atol=1e-6)
     for rank in two:
-        assert "more than 1 values" in rank["words"][0]
-        assert "more than 0 values" in rank["words"][1]
+        assert "more than 1 values" in rank["messages"][0]
+        assert "more than 0 values" in rank["messages"][1]
         assert rank["tracked"] == 1
 
 

@@ -35,9 +35,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     seen: list[int] = []
     original = FrameSet.read
 
-    def spied(self: FrameSet, wanted: NDArray[np.int64]) -> NDArray[np.uint8]:
-        seen.extend(int(row) for row in wanted)
-        return original(self, wanted)
+    def spied(self: FrameSet, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+        seen.extend(int(row) for row in rows)
+        return original(self, rows)
 
     monkeypatch.setattr(FrameSet, "read", spied)
     return seen
@@ -133,7 +133,7 @@ def test_diagnostics_are_logged_and_a_collapse_is_reported(tiny: FrameSet, tmp_p
     """Tiny generators that hardly learn move nothing."""
     sound, still = Notes(), Notes()
     pretrain(tiny_run(tiny, "simclr", "lie", optim__steps=1), tmp_path / "sound", sound)
-    assert not any("warning" in text for text in sound.said)
+    assert not any("warning" in text for text in sound.messages)
     config = tiny_run(
         tiny, "simclr", "lie", optim__steps=2, optim__operator_lr=1e-9, log__check_every=1,
         objective__operator__scale=1e-9, objective__operator__frequencies=(),
@@ -144,7 +144,7 @@ def test_diagnostics_are_logged_and_a_collapse_is_reported(tiny: FrameSet, tmp_p
     names = ("knn", "validation_lie", "validation_invariant", "relative_error", "movement", "t_norm", "closure_error")
     assert all(np.isfinite(float(r[name])) for r in found for name in names)
     assert float(found[-1]["movement"]) < 0.02
-    warnings = [text for text in still.said if text.startswith("warning: ")]
+    warnings = [text for text in still.messages if text.startswith("warning: ")]
     assert len(warnings) == 2
     assert "has collapsed to the identity" in warnings[0]
-    assert any("k-NN on validation" in text and "operator error 1.00 (identity: 1)" in text for text in still.said)
+    assert any("k-NN on validation" in text and "operator error 1.00 (identity: 1)" in text for text in still.messages)

@@ -74,9 +74,9 @@ def test_a_misspelt_flag_gets_a_hint(
     with pytest.raises(SystemExit) as stop:
         main(["pretrain", "mae", "lie", *flags(tiny, tmp_path / "run"), flag, "3"])
     assert stop.value.code == 2
-    said = "".join(capsys.readouterr())
-    assert hint in said
-    assert "Traceback" not in said
+    output = "".join(capsys.readouterr())
+    assert hint in output
+    assert "Traceback" not in output
     assert not (tmp_path / "run").exists()
 
 
@@ -87,9 +87,9 @@ def test_an_invalid_value_gives_no_traceback(
     with pytest.raises(SystemExit) as stop:
         main(["pretrain", "mae", "lie", *flags(tiny, tmp_path / "run"), flag, value])
     assert stop.value.code == 2
-    said = "".join(capsys.readouterr())
-    assert flag in said
-    assert "Traceback" not in said
+    output = "".join(capsys.readouterr())
+    assert flag in output
+    assert "Traceback" not in output
 
 
 def test_help_shows_the_flags_of_the_method(capsys: pytest.CaptureFixture[str]) -> None:
@@ -115,9 +115,9 @@ def test_a_run_and_another_from_its_config(tiny: FrameSet, tmp_path: Path, capsy
     out, again = tmp_path / "run", tmp_path / "again"
     command = ["pretrain", "mae", "frames", *flags(tiny, out, "--optim.steps", "2", "--seed", "4")]
     main(command)
-    said = capsys.readouterr().out
-    assert "step 2 of 2: loss" in said
-    assert f"{out}: the run is finished" in said
+    output = capsys.readouterr().out
+    assert "step 2 of 2: loss" in output
+    assert f"{out}: the run is finished" in output
     config = load_config(out / "config.json")
     assert (config.seed, config.optim.steps, config.arm, config.method.name) == (4, 2, "frames", "mae")
     main(command)

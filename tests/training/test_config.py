@@ -83,7 +83,7 @@ def test_the_literal_objective_has_the_published_weights() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "words"),
+    ("values", "message"),
     [
         ({"sede": 1}, "no setting 'sede'; did you mean 'seed'"),
         ({"optim": {"stesp": 1}}, r"optim has no setting 'stesp'; did you mean 'steps'"),
@@ -114,10 +114,10 @@ def test_the_literal_objective_has_the_published_weights() -> None:
         ({"log": {"every": 0}}, "log.every"),
     ],
 )  # fmt: skip
-def test_an_invalid_file_is_a_user_error(tmp_path: Path, values: dict[str, Any], words: str) -> None:
+def test_an_invalid_file_is_a_user_error(tmp_path: Path, values: dict[str, Any], message: str) -> None:
     path = tmp_path / "run.json"
     path.write_text(json.dumps(values))
-    with pytest.raises(UserError, match=words) as stop:
+    with pytest.raises(UserError, match=message) as stop:
         load_config(path)
     assert "\n" not in str(stop.value)
 
@@ -125,9 +125,9 @@ def test_an_invalid_file_is_a_user_error(tmp_path: Path, values: dict[str, Any],
 def test_files_that_are_not_configs(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot read"):
         load_config(tmp_path / "nothing.json")
-    for text, words in (("{", "not valid JSON"), ("[1]", "not the config of a run")):
+    for text, message in (("{", "not valid JSON"), ("[1]", "not the config of a run")):
         (tmp_path / "c.json").write_text(text)
-        with pytest.raises(UserError, match=words):
+        with pytest.raises(UserError, match=message):
             load_config(tmp_path / "c.json")
     assert read_config({}) == PretrainConfig()
 

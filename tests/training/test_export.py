@@ -82,9 +82,9 @@ def test_onnx_agrees_for_any_batch_size(run: Path, tiny: FrameSet, tmp_path: Pat
     for rows in (1, 5):
         pictures = torch.from_numpy(tiny.read(range(rows))).permute(0, 3, 1, 2).float() / 255
         found = session.run(None, {"images": pictures.numpy()})[0]
-        wanted = loaded.embed(pictures).numpy()
-        assert found.shape == wanted.shape
-        assert np.abs(found - wanted).max() <= 1e-4 * max(1.0, np.abs(wanted).max())
+        expected = loaded.embed(pictures).numpy()
+        assert found.shape == expected.shape
+        assert np.abs(found - expected).max() <= 1e-4 * max(1.0, np.abs(expected).max())
     assert "onnxruntime.InferenceSession" in (tmp_path / "encoder.onnx.md").read_text()
 
 
@@ -97,7 +97,7 @@ def test_an_onnx_file_that_differs_is_deleted(mini: Path, tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize(
-    ("name", "to", "words"),
+    ("name", "to", "message"),
     [
         ("encoder.onnx", "safetensors", "must end with .safetensors"),
         ("encoder.pt", "timm", "must end with .safetensors"),
@@ -105,8 +105,8 @@ def test_an_onnx_file_that_differs_is_deleted(mini: Path, tmp_path: Path, monkey
         ("encoder.onnx", "tflite", "no format 'tflite'; there are safetensors, timm, onnx"),
     ],
 )
-def test_invalid_names_are_rejected(mini: Path, tmp_path: Path, name: str, to: str, words: str) -> None:
-    with pytest.raises(UserError, match=words):
+def test_invalid_names_are_rejected(mini: Path, tmp_path: Path, name: str, to: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
         export_run(mini, tmp_path / name, to)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 

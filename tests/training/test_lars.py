@@ -140,7 +140,7 @@ def test_the_state_can_be_restored_exactly() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"lr": -1.0}, "lr=-1"),
         ({"lr": math.nan}, "lr=nan"),
@@ -149,6 +149,6 @@ def test_the_state_can_be_restored_exactly() -> None:
         ({"lr": 1.0, "momentum": 1.0}, r"momentum=1\.0"),
     ],
 )
-def test_invalid_settings_are_named(settings: dict[str, float], words: str) -> None:
-    with pytest.raises(UserError, match=words):
+def test_invalid_settings_are_named(settings: dict[str, float], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         LARS(parameters((2, 2)), **settings)  # type: ignore[arg-type]

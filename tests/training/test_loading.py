@@ -80,26 +80,26 @@ def test_weights_come_from_the_checkpoint(name: str, request: pytest.FixtureRequ
 
 def test_pictures_of_every_type_give_the_same_embeddings(run: Path, tiny: FrameSet) -> None:
     loaded, array = lie_ssl.load(run), tiny.read([3, 9])
-    wanted = loaded.embed(array)
+    reference = loaded.embed(array)
     tensor = torch.from_numpy(array).permute(0, 3, 1, 2)
     pictures = [Image.fromarray(a) for a in array]
     for images in (tensor, tensor.float() / 255, pictures, list(array), list(tensor), tuple(pictures)):
-        torch.testing.assert_close(loaded.embed(images), wanted)
+        torch.testing.assert_close(loaded.embed(images), reference)
     for single in (array[0], tensor[0], pictures[0]):
-        torch.testing.assert_close(loaded.embed(single), wanted[:1])
+        torch.testing.assert_close(loaded.embed(single), reference[:1])
     assert loaded.embed([]).shape == (0, 128)
-    torch.testing.assert_close(loaded.embed(array, batch=1), wanted)
-    assert not wanted.requires_grad
+    torch.testing.assert_close(loaded.embed(array, batch=1), reference)
+    assert not reference.requires_grad
 
 
 def test_other_sizes_are_scaled(run: Path, tiny: FrameSet) -> None:
     loaded, array = lie_ssl.load(run), tiny.read([3])
-    wanted = loaded.embed(array)
+    reference = loaded.embed(array)
     large = array.repeat(3, axis=1).repeat(3, axis=2)
     for images in (large, torch.from_numpy(large).permute(0, 3, 1, 2), [Image.fromarray(large[0])]):
         found = loaded.embed(images)
         assert found.shape == (1, 128)
-        assert torch.nn.functional.cosine_similarity(found, wanted) > 0.99
+        assert torch.nn.functional.cosine_similarity(found, reference) > 0.99
     grey = loaded.embed(Image.fromarray(array[0]).convert("L").resize((40, 20)))
     assert bool(torch.isfinite(grey).all())
     one = torch.from_numpy(np.asarray(Image.fromarray(array[0]).convert("L")).copy())[None, None]
@@ -111,11 +111,11 @@ def test_other_sizes_are_scaled(run: Path, tiny: FrameSet) -> None:
 
 def test_pictures_that_are_not_square_are_padded(run: Path, tiny: FrameSet) -> None:
     loaded, array = lie_ssl.load(run), tiny.read([3])[:, 4:-4].repeat(2, axis=1).repeat(2, axis=2)
-    wanted = loaded.embed(Image.fromarray(array[0]))
+    reference = loaded.embed(Image.fromarray(array[0]))
     stretched = loaded.embed(Image.fromarray(array[0]).resize((40, 40)))
     for images in (array, torch.from_numpy(array).permute(0, 3, 1, 2)):
         found = loaded.embed(images)
-        assert (found - wanted).norm() < 0.2 * (stretched - wanted).norm()
+        assert (found - reference).norm() < 0.2 * (stretched - reference).norm()
 
 
 @pytest.mark.parametrize(

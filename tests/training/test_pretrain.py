@@ -72,14 +72,14 @@ def breaking(frames: FrameSet, *, at: int = 3, what: str = "nan", on_nan: str = 
 
 
 @pytest.mark.parametrize(
-    ("what", "words"),
+    ("what", "message"),
     [("nan", r"step 3: the term 'contrast' is not finite"), ("gradient", "step 3: the gradient of the encoder is not")],
 )
 def test_nan_stops_the_run_and_keeps_the_last_good_weights(
-    tiny: FrameSet, tmp_path: Path, what: str, words: str
+    tiny: FrameSet, tmp_path: Path, what: str, message: str
 ) -> None:
     out = tmp_path / "run"
-    with pytest.raises(UserError, match=words) as stop:
+    with pytest.raises(UserError, match=message) as stop:
         pretrain(breaking(tiny, what=what), out)
     assert "--on-nan skip" in str(stop.value)
     assert checkpoint(out / "last.ckpt")["global_step"] == 2
@@ -235,20 +235,20 @@ def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
 def test_a_finished_run_is_not_trained_again(tiny: FrameSet, finished: Path) -> None:
     before, reporter = contents(finished), Notes()
     pretrain(tiny_run(tiny, arm="alone", log__every=3), finished, reporter)
-    assert reporter.said == [f"{finished} is already finished"]
+    assert reporter.messages == [f"{finished} is already finished"]
     assert contents(finished) == before
 
 
 def test_another_run_is_never_overwritten(tiny: FrameSet, finished: Path, tmp_path: Path) -> None:
     other = make_frames(tiny_config(seed=1), tmp_path / "other", workers=1)
     before = contents(finished)
-    for config, words in (
+    for config, message in (
         (tiny_run(tiny, arm="alone", optim__lr=0.5), "optim.lr is 0.001 there and 0.5 here"),
         (tiny_run(tiny, arm="alone", seed=3), "seed is 0 there and 3 here"),
         (tiny_run(tiny, "simclr", "alone"), "method.name is mae there and simclr here"),
         (tiny_run(other, arm="alone"), "started with another data set"),
     ):
-        with pytest.raises(UserError, match=words):
+        with pytest.raises(UserError, match=message):
             pretrain(config, finished)
     assert contents(finished) == before
 
@@ -257,8 +257,8 @@ def test_folders_that_are_not_runs(tiny: FrameSet, tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "notes.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")
-    for name, words in (("notes", r"contains other files \(notes\.txt\)"), ("file", "is a file")):
-        with pytest.raises(UserError, match=words):
+    for name, message in (("notes", r"contains other files \(notes\.txt\)"), ("file", "is a file")):
+        with pytest.raises(UserError, match=message):
             pretrain(tiny_run(tiny, arm="alone"), tmp_path / name)
     assert [p.name for p in (tmp_path / "notes").iterdir()] == ["notes.txt"]
 

@@ -98,16 +98,16 @@ def test_outcomes_are_yielded_as_jobs_finish_with_reasons_of_failures(tmp_path: 
 
 @pytest.mark.usefixtures("scripts")
 def test_the_next_job_is_requested_when_a_worker_is_free(tmp_path: Path) -> None:
-    asked: list[str] = []
+    requested: list[str] = []
 
     def jobs() -> Iterator[Job]:
         for name in "abcd":
-            asked.append(name)
+            requested.append(name)
             yield script(tmp_path, name, "")
 
     with closing(run_in_processes(jobs(), 2, 1, Notes())) as outcomes:
         next(outcomes)
-        assert asked in (["a", "b", "c"], ["a", "b", "c", "d"])  # two may end at the same time
+        assert requested in (["a", "b", "c"], ["a", "b", "c", "d"])  # two may end at the same time
         assert len(list(outcomes)) == 3
     assert list(run_in_processes([], 2, 1, Notes())) == []
 
@@ -122,7 +122,7 @@ def test_each_process_gets_its_share_of_threads_with_passive_waiting(
     code = f"import json, os; print(json.dumps({{'say': ' '.join(os.environ[n] for n in {names})}}))"
     notes = Notes()
     assert not any(o.error for o in run_jobs([script(tmp_path, n, code) for n in "ab"], no_work, 2, notes))
-    assert notes.said == ["3 PASSIVE", "3 PASSIVE"]
+    assert notes.messages == ["3 PASSIVE", "3 PASSIVE"]
 
 
 def no_work(file: Path, trust: Collection[str], reporter: ProgressReporter) -> None:

@@ -111,8 +111,8 @@ def test_a_resumed_run_is_identical(tiny: FrameSet, tmp_path: Path, words: list[
     for part in ("state_dict", "optimizer_states", "lr_schedulers", "lie_ssl"):
         assert differences(a[part], b[part], part) == []
     for table in ("metrics.csv", "checks.csv"):
-        found, wanted = ([r | {"images_per_second": ""} for r in rows(run / table)] for run in (out, whole))
-        assert found == wanted
+        found, expected = ([r | {"images_per_second": ""} for r in rows(run / table)] for run in (out, whole))
+        assert found == expected
     assert [int(r["step"]) for r in rows(out / "metrics.csv")] == list(range(1, STEPS + 1))
     assert a["lie_ssl"]["batches"] == STEPS * (2 if "2" in more else 1)
 

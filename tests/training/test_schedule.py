@@ -59,7 +59,7 @@ def test_the_rate_rises_to_one_and_falls_to_the_floor(steps: int, data: st.DataO
 
 
 @pytest.mark.parametrize(
-    ("step", "steps", "warmup", "floor", "words"),
+    ("step", "steps", "warmup", "floor", "message"),
     [
         (0, 0, 0, 0.0, "run of 0"),
         (0, 5, 6, 0.0, "warm-up of 6"),
@@ -70,8 +70,8 @@ def test_the_rate_rises_to_one_and_falls_to_the_floor(steps: int, data: st.DataO
         (0, 5, 2, math.nan, "floor is nan"),
     ],
 )
-def test_invalid_settings_are_named(step: int, steps: int, warmup: int, floor: float, words: str) -> None:
-    with pytest.raises(UserError, match=words):
+def test_invalid_settings_are_named(step: int, steps: int, warmup: int, floor: float, message: str) -> None:
+    with pytest.raises(UserError, match=message):
         warmup_cosine(step, steps, warmup, floor)
 
 

@@ -29,10 +29,10 @@ def encoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The number of frames in each call of `embed_frames` for the coordinates."""
     counts: list[int] = []
 
-    def counted(encoder: nn.Module, frames: FrameSet, wanted: np.ndarray) -> torch.Tensor:
-        counts.append(len(wanted))
-        assert len(set(wanted.tolist())) == len(wanted)
-        return embed_frames(encoder, frames, wanted)
+    def counted(encoder: nn.Module, frames: FrameSet, indices: np.ndarray) -> torch.Tensor:
+        counts.append(len(indices))
+        assert len(set(indices.tolist())) == len(indices)
+        return embed_frames(encoder, frames, indices)
 
     monkeypatch.setattr(coordinates, "embed_frames", counted)
     return counts
@@ -44,9 +44,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts: list[int] = []
     original = FrameSet.read
 
-    def spied(self: FrameSet, wanted: np.ndarray) -> np.ndarray:
-        counts.append(len(wanted))
-        return original(self, wanted)
+    def spied(self: FrameSet, indices: np.ndarray) -> np.ndarray:
+        counts.append(len(indices))
+        return original(self, indices)
 
     monkeypatch.setattr(FrameSet, "read", spied)
     return counts

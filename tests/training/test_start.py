@@ -37,24 +37,24 @@ def test_the_same_method_loads_encoder_and_heads(tiny: FrameSet, first: Path) ->
     theirs = model_state(checkpoint(first / "last.ckpt"))
     config = tiny_run(tiny, "vicreg", "lie", start=str(first), seed=5)
     model, fresh = (build_model(config, tiny.size, 3) for _ in range(2))
-    said = start_from(model, config)
+    output = start_from(model, config)
     own, anew = model.state_dict(), fresh.state_dict()
     assert differences(parts(own, "method."), parts(theirs, "method.")) == []
     assert differences(parts(own, "objective."), parts(anew, "objective.")) == []
-    assert said == f"loaded {len(theirs)} tensors from {first} (vicreg); {len(own) - len(theirs)} newly initialised"
+    assert output == f"loaded {len(theirs)} tensors from {first} (vicreg); {len(own) - len(theirs)} newly initialised"
 
 
 def test_another_method_only_loads_the_encoder(tiny: FrameSet, first: Path) -> None:
     theirs = model_state(checkpoint(first / "last.ckpt"))
     config = tiny_run(tiny, "simclr", "alone", start=str(first / "last.ckpt"), seed=5)
     model, fresh = (build_model(config, tiny.size, 3) for _ in range(2))
-    said = start_from(model, config)
+    output = start_from(model, config)
     encoder = parts(theirs, "method.encoder.")
     assert differences(parts(model.state_dict(), "method.encoder."), encoder) == []
     heads = parts(model.state_dict(), "method.projector.")
     assert differences(heads, parts(fresh.state_dict(), "method.projector.")) == []
-    assert said.startswith(f"loaded {len(encoder)} tensors")
-    assert "(vicreg)" in said
+    assert output.startswith(f"loaded {len(encoder)} tensors")
+    assert "(vicreg)" in output
 
 
 def test_a_run_starts_with_these_weights(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_run_starts_with_these_weights(tiny: FrameSet, first: Path, tmp_path: 
     config = tiny_run(tiny, "vicreg", "frames", start=str(first), optim__lr=1e-12, optim__steps=2)
     notes = Notes()
     out = pretrain(config, tmp_path / "run", notes)
-    assert sum(text.startswith("loaded ") for text in notes.said) == 1
+    assert sum(text.startswith("loaded ") for text in notes.messages) == 1
     a, b = (model_state(checkpoint(run / "last.ckpt")) for run in (first, out))
     names = [k for k in a if k.startswith("method.encoder.") and k.endswith("weight")]
     assert names
@@ -80,17 +80,17 @@ def test_a_resumed_run_no_longer_needs_the_run_it_started_from(tiny: FrameSet, f
     start.unlink()
     notes = Notes()
     pretrain(config, tmp_path / "run", notes)
-    assert notes.said[0] == "resuming at step 2"
+    assert notes.messages[0] == "resuming at step 2"
     assert notes.steps == [3, 4]
 
 
 def test_invalid_runs_to_start_from(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
-    for start, method, words in (
+    for start, method, message in (
         (first, "mae", "the encoder of .* does not fit: .*; use the same encoder"),
         (tmp_path, "vicreg", "there is no checkpoint"),
         (tmp_path / "nothing", "vicreg", "there is no checkpoint"),
     ):
-        with pytest.raises(UserError, match=words) as stop:
+        with pytest.raises(UserError, match=message) as stop:
             pretrain(tiny_run(tiny, method, "alone", start=str(start)), tmp_path / "run")
         assert "\n" not in str(stop.value)
     assert not (tmp_path / "run").exists()

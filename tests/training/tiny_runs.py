@@ -62,7 +62,7 @@ class Notes:
 
     def __init__(self, stop: int = 0) -> None:
         self.stop = stop
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self.steps: list[int] = []
 
     def step(self, done: int, total: int, loss: float) -> None:
@@ -74,7 +74,7 @@ class Notes:
         pass
 
     def say(self, text: str) -> None:
-        self.said.append(text)
+        self.messages.append(text)
 
     def part(self, name: str) -> AbstractContextManager[Notes]:
         return nullcontext(self)
