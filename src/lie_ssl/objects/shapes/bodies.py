@@ -26,6 +26,6 @@ def cushion(width: float, height: float, depth: float, edge: float, dome: float 
 
 def crossed_beams(x: float, height: float, depth: float, thick: float, apart: float, share: float = 1.0) -> Part:
     """Two beams that form an X, at `x` and `x + apart`; `share` is their length relative to the full diagonal."""
-    tilt, long = math.degrees(math.atan2(height, depth)), math.hypot(height, depth) * share
-    beam = box(thick, thick, long)
+    tilt, length = math.degrees(math.atan2(height, depth)), math.hypot(height, depth) * share
+    beam = box(thick, thick, length)
     return beam.rot(x=tilt).at(x) + beam.rot(x=-tilt).at(x + apart)

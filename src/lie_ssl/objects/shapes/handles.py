@@ -41,7 +41,7 @@ def furniture_handle(kind: str, length: float) -> Part:
     return box(0.06, 0.06, 0.03).at(z=0.01) + tube(ring, 0.014, 5, closed=True)
 
 
-def dial_knob(radius: float, angle: float, deep: float = 0.06) -> Part:
+def dial_knob(radius: float, angle: float, depth: float = 0.06) -> Part:
     """A round knob whose grip shows its angle."""
-    grip = box(0.35 * radius, 1.9 * radius, deep).at(z=deep).rot(z=angle)
-    return disc(radius, deep, 14).at(z=deep / 2) + grip
+    grip = box(0.35 * radius, 1.9 * radius, depth).at(z=depth).rot(z=angle)
+    return disc(radius, depth, 14).at(z=depth / 2) + grip

@@ -137,8 +137,8 @@ def _tunnel_box(draw: Draw, width: float, height: float, depth: float) -> Part:
     whole += door.rot(x=opening).at(y=0.01, z=z + 0.02)
     if opening:
         whole += box(0.5 * width, 0.04, 0.3).rot(y=8).at(y=0.1, z=z + 0.05).paint(draw.colour("pastel"))
-    long = draw.number("flag", 0.4, 0.6)
-    flag = box(0.04, long, 0.06).at(y=long / 2) + box(0.04, 0.16, 0.22).at(y=long - 0.08, z=-0.1)
+    length = draw.number("flag", 0.4, 0.6)
+    flag = box(0.04, length, 0.06).at(y=length / 2) + box(0.04, 0.16, 0.22).at(y=length - 0.08, z=-0.1)
     flag = flag.rot(x=0 if draw.chance("flag raised", 0.7) else -80).at(width / 2 + 0.03, 0.4 * height, 0.1 * depth)
     number = box(0.04, 0.16, 0.1).row(3, dz=0.16).at(width / 2, 0.35 * height, -0.25 * depth).mirror()
     return whole + flag.paint(draw.colour("bright")) + number.paint(draw.colour("white"))

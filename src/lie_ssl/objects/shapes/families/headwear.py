@@ -42,9 +42,9 @@ def _chin_strap(draw: Draw, size: Point, drop: float) -> Part:
     return strap.paint(DARK, 0.1) + box(0.14, 0.1, 0.06).at(0.1, -drop, 0.3).paint(draw.colour("metal"), 0.6)
 
 
-def _visor(draw: Draw, size: Point, low: float, high: float, wide: float) -> Part:
+def _visor(draw: Draw, size: Point, low: float, high: float, width: float) -> Part:
     """A curved shield in front of the face, and its round hinges."""
-    glass = dome_patch(scaled(size, 1.05), (-wide, wide), (low, high), 12, 4).paint(draw.colour("glass"), 0.9)
+    glass = dome_patch(scaled(size, 1.05), (-width, width), (low, high), 12, 4).paint(draw.colour("glass"), 0.9)
     hinge = cylinder(0.1, 0.06, n=10).rot(z=90).at(size[0] * 1.01, size[1] * 0.12, size[2] * 0.12)
     return glass + hinge.mirror("x").paint(DARK, 0.5)
 
@@ -128,8 +128,8 @@ def cap(draw: Draw) -> Part:
     """A peaked cap: baseball, flat-peaked, trucker's, officer's, army or flat cap; panels, badge and strap vary."""
     kinds = ["baseball", "flat peak", "trucker", "officer", "army", "flat cap"]
     kind = draw.pick("kind", kinds, [4, 3, 3, 1.5, 1, 1.5])
-    wide, deep = draw.number("width", 0.66, 0.76), draw.number("depth", 0.76, 0.88)
-    size = (wide, draw.number("height", 0.55, 0.8), deep)
+    width, depth = draw.number("width", 0.66, 0.76), draw.number("depth", 0.76, 0.88)
+    size = (width, draw.number("height", 0.55, 0.8), depth)
     paint, second, lining = draw.colour(), draw.colour(), draw.colour("neutral")
     reach, droop = draw.number("peak", 0.42, 0.62), draw.number("droop", 0.05, 0.2)
     curl = 0.02 if kind == "flat peak" else draw.number("curl", 0.08, 0.2)
@@ -138,7 +138,7 @@ def cap(draw: Draw) -> Part:
     if kind == "flat cap":
         return _flat_cap(draw, size, paint, second, reach * 0.7)
     crown = dome_shell(size, lambda _: 0.0, paint, lining, 0.1, 0.95)
-    peak = _brim(wide * 0.93, deep, reach, droop, curl).at(y=0.03)
+    peak = _brim(width * 0.93, depth, reach, droop, curl).at(y=0.03)
     body = crown + peak.paint(second if draw.chance("other_peak") else paint, 0.15)
     body += _seams(size, draw.pick("panels", [5, 6, 8]), 2).paint(second, 0.1)
     if kind == "trucker":
@@ -178,32 +178,32 @@ def _back_strap(draw: Draw, size: Point) -> Part:
 
 def _stiff_cap(draw: Draw, kind: str, size: Point, paint: Colour, second: Colour, reach: float, droop: float) -> Part:
     """An officer's cap with a wide plate on a band, or an army cap with an upright wall and a flat top."""
-    wide, tall, deep = size
-    band, top = tall * 0.3, tall * draw.number("crown", 0.8, 1.05)
+    width, height, depth = size
+    band, top = height * 0.3, height * draw.number("crown", 0.8, 1.05)
     flare = draw.number("flare", 1.18, 1.42) if kind == "officer" else draw.number("taper", 0.88, 1.0)
     wall = [(0.94, 0.02), (0.94, 0), (1, 0), (1, band), (flare, top * 0.8), (flare * 0.96, top), (0, top + 0.06)]
     body = lathe(wall, 24, crease=50).paint(paint, 0.15)
     body += lathe([(0.94, 0), (0.94, band), (0, band * 1.3)], 24).paint(draw.colour("neutral"))
     body += lathe([(1.0, 0.02), (1.025, 0.03), (1.025, band), (1.0, band + 0.01)], 24).paint(second, 0.3)
-    body = body.size(wide, 1, deep) + box(0.3, 0.12, 0.04).at(0, band * 0.5, -deep * 1.03).paint(DARK)
-    peak = _brim(wide * 0.93, deep * 1.02, reach, droop, 0.1).at(y=0.05)
-    front = (wide * 1.06, tall, deep * 1.06)
+    body = body.size(width, 1, depth) + box(0.3, 0.12, 0.04).at(0, band * 0.5, -depth * 1.03).paint(DARK)
+    peak = _brim(width * 0.93, depth * 1.02, reach, droop, 0.1).at(y=0.05)
+    front = (width * 1.06, height, depth * 1.06)
     cord = tube([on_dome(t, 8, front) for t in np.linspace(-70, 70, 9)], 0.035, 5)
-    cord += ball(0.06, 6).at(wide * 1.02, band * 0.5, 0.2).mirror("x")
+    cord += ball(0.06, 6).at(width * 1.02, band * 0.5, 0.2).mirror("x")
     crest = ellipse(0.28, 0.32, draw.pick("badge_corners", [4, 6, 12]))
-    badge = slab(crest, 0.07).rot(x=-8).at(0, (band + top) / 2, deep * (0.52 + flare / 2) + 0.05)
+    badge = slab(crest, 0.07).rot(x=-8).at(0, (band + top) / 2, depth * (0.52 + flare / 2) + 0.05)
     body += peak.paint(DARK if draw.chance("black_peak", 0.7) else paint, 0.6) + cord.paint(draw.colour("metal"), 0.6)
     return body + badge.paint(draw.colour("bright"), 0.6)
 
 
 def _flat_cap(draw: Draw, size: Point, paint: Colour, second: Colour, reach: float) -> Part:
     """A soft flat cap, sewn from wedges or plain, its crown pulled forward over the short peak."""
-    wide, tall, deep = size
-    low = (wide * 1.12, tall * 0.62, deep * 1.12)
+    width, height, depth = size
+    low = (width * 1.12, height * 0.62, depth * 1.12)
     crown = dome_shell(low, lambda _: -14, paint, draw.colour("neutral"), 0.05, 0.95)
     if draw.chance("wedges", 0.6):
         crown += _seams(low, 8, -8).paint(second)
     crown += box(0.06, 0.13, 0.24).at(low[0] * 0.98, -0.03).paint(draw.colour("bright"))
-    peak = _brim(wide * 0.9, deep, reach + 0.12, 0.14, 0.12).at(y=0.02, z=0.06)
-    band = lathe([(0.95, 0), (0.97, -0.02), (1.0, 0), (1.0, 0.12)], 22).size(wide, 1, deep).paint(second, 0.1)
+    peak = _brim(width * 0.9, depth, reach + 0.12, 0.14, 0.12).at(y=0.02, z=0.06)
+    band = lathe([(0.95, 0), (0.97, -0.02), (1.0, 0), (1.0, 0.12)], 22).size(width, 1, depth).paint(second, 0.1)
     return crown.rot(x=7).at(y=0.14, z=0.08) + peak.paint(second if draw.chance("other_peak") else paint, 0.1) + band
