@@ -97,7 +97,7 @@ def test_one_object_per_class_is_enough_for_photographs_but_not_for_rendered_obj
         (tmp_path / "p" / name / "a").mkdir(parents=True)
         for angle in (0, 90):
             Image.new("RGB", (16, 16), (angle, len(name), 99)).save(tmp_path / "p" / name / "a" / f"{angle}.png")
-    assert "every class is one object" in imported(tmp_path / "p", tmp_path / "e", capsys)
+    assert "every class has one instance" in imported(tmp_path / "p", tmp_path / "e", capsys)
 
 
 @pytest.mark.parametrize("given", [(0.10, 0.15), (0.0, 0.0), (0.0, 0.9), (0.0, 0.15), (0.5, 0.0)])

@@ -82,8 +82,8 @@ def test_angles_are_uniform() -> None:
     ("files", "message"),
     [
         (("train/a/0.png", "train/b/0.png", "test/c/0.png"), "test photographs of c, but none .* train/c/"),
-        (("train/a/0.png", "train/b/0.png"), "has no photographs to test on"),
-        (("train/a/0.png", "test/a/0.png"), "photographs of 1 classes"),
+        (("train/a/0.png", "train/b/0.png"), "has no test photographs"),
+        (("train/a/0.png", "test/a/0.png"), "photographs of 1 class,"),
         (("test/a/0.png", "test/b/0.png"), "has no training photographs"),
     ],
 )

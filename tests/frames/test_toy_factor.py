@@ -121,7 +121,7 @@ def test_its_range_is_checked_and_its_flag_explained(tmp_path: Path, capsys: pyt
         main(["data", "make", "small", "--help"])
     text = capsys.readouterr().out
     assert "--brightness MIN MAX" in text
-    assert "How bright the picture is, times." in text
+    assert "Brightness of the picture, times." in text
 
 
 def test_a_data_set_with_an_unknown_factor_is_a_user_error(

@@ -260,4 +260,4 @@ def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     write(tmp_path / "v" / "one.mp4", rotating("mug"))
     write(tmp_path / "v" / "two.mp4", rotating("car"))
     main(["data", "import", str(tmp_path / "v"), "--video", "--out", str(tmp_path / "d"), "--size", "32"])
-    assert "20 frames of 2 instances in 1 classes" in capsys.readouterr().out
+    assert "20 frames of 2 instances in 1 class," in capsys.readouterr().out

@@ -289,7 +289,7 @@ def test_custom_modules_accept_options(own: str) -> None:
     ("factory", "message"),
     [
         ("Nothing", "cannot be imported"),
-        ("number", "gives a int"),
+        ("number", "returns a int"),
         ("broken", "no such luck"),
         ("Pair", "returns tuple for two images"),
         ("Scalar", r"returns \(\) for two images"),

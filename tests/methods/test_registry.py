@@ -102,5 +102,5 @@ def test_invalid_settings_are_named() -> None:
 
 def test_settings_of_another_method_are_rejected() -> None:
     encoder = create_encoder(EncoderConfig(name="resnet_mini"), 16, 3)
-    with pytest.raises(UserError, match="the method 'simclr' takes SimCLRConfig, not VICRegConfig"):
+    with pytest.raises(UserError, match="the method 'simclr' needs SimCLRConfig, not VICRegConfig"):
         create_method(encoder, VICRegConfig(name="simclr"))

@@ -53,7 +53,7 @@ INVALID: list[tuple[str, dict[str, Any], str]] = [
     ("frames", {"temperature": math.nan}, "objective.temperature is nan"),
     ("lie", {"invariant_temperature": -1.0}, "objective.invariant_temperature is -1.0"),
     ("lie", {"view": "SSL"}, "objective.view is 'SSL', but it must be one of clean, ssl"),
-    ("alone", {"ssl": 0.0}, "nothing to learn"),
+    ("alone", {"ssl": 0.0}, "nothing would be learned"),
     ("frames", {"frames": 0.0}, "set it above 0 or use alone"),
     ("frames", {"lie": 1.0}, "objective has no setting 'lie'"),
     ("alone", {"frames": 1.0}, "objective has no setting 'frames'"),

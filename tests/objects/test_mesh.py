@@ -20,7 +20,7 @@ TWO = np.array([[0, 1, 2], [0, 2, 3]])
     [
         (SQUARE, np.zeros((0, 3), int), "no faces"),
         (SQUARE * np.nan, TWO, "not finite"),
-        (SQUARE, np.array([[0, 1, 9]]), "a face names vertex 9"),
+        (SQUARE, np.array([[0, 1, 9]]), "a face refers to vertex 9"),
         (SQUARE * 0, TWO, "no face with an area"),
     ],
 )

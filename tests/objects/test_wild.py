@@ -134,7 +134,7 @@ def test_scanned_objects_are_upright_and_textured(
     out = capsys.readouterr().out
     assert "note: assumed that the z axis of 3 meshes points up; change it with --up y\n" in out
     assert "note: the material file is missing, so the texture next to the mesh is used: 3 meshes (first: " in out
-    assert frames.card["notes"][0].startswith("the z axis")
+    assert frames.card["notes"][0].startswith("assumed that the z axis")
 
 
 def test_a_plain_folder_with_one_object_that_looks_scanned_stays_plain(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_folder_with_only_collision_meshes_uses_the_first(tmp_path: Path) -> N
         box(tmp_path / "mug" / "a" / f"collision_{i}.obj", 2.0 + i)
     catalogue = MeshFolder(str(tmp_path)).catalogue()
     assert [e.key for e in catalogue.entries] == ["mug/a/collision_0.obj"]
-    assert [d.why for d in catalogue.dropped] == ["collision_0.obj was taken as the mesh of this folder"]
+    assert [d.why for d in catalogue.dropped] == ["collision_0.obj is used as the mesh of this folder"]
 
 
 def test_the_assumed_up_axis_is_reported(tmp_path: Path) -> None:

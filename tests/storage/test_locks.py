@@ -73,7 +73,7 @@ class Clock:
 
 def test_waiting_times_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lie_ssl.storage.locks.time", clock := Clock())
-    refused = pytest.raises(UserError, match=r"has held .* for 0\.2 seconds")
+    refused = pytest.raises(UserError, match=r"has locked .* for 0\.2 seconds")
     with try_lock(tmp_path), refused, patient_lock(tmp_path, seconds=0.2):
         raise AssertionError
     assert 0.2 <= clock.now - 100 < 0.4

@@ -57,7 +57,7 @@ def test_invalid_commands(
 
 def test_unusable_data_sets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     still = make_frames(tiny_config(step=360.0), tmp_path / "still", workers=1)
-    assert "no instance with two poses" in refusal(capsys, "pretrain", "mae", "lie", *flags(still, tmp_path / "run"))
+    assert "no instance has two poses" in refusal(capsys, "pretrain", "mae", "lie", *flags(still, tmp_path / "run"))
     rest = ["--out", str(tmp_path / "run")]
     assert "give the data set to train on" in refusal(capsys, "pretrain", "mae", "lie", *rest)
     assert str(tmp_path / "no") in refusal(capsys, "pretrain", "mae", "lie", "--data", str(tmp_path / "no"), *rest)

@@ -109,7 +109,7 @@ def test_the_literal_objective_has_the_published_weights() -> None:
         ({"objective": {"lei": 1}}, "objective has no setting 'lei'"),
         ({"objective": {"name": "lei"}}, "no objective 'lei'; did you mean 'lie'"),
         ({"objective": "lie"}, "objective is 'lie', but it must be a mapping of settings"),
-        ({"objective": {"ssl": 0}}, "nothing to learn"),
+        ({"objective": {"ssl": 0}}, "nothing would be learned"),
         ({"objective": {"frames": 1, "lie": 1}}, "objective has no setting 'frames'"),
         ({"log": {"every": 0}}, "log.every"),
     ],

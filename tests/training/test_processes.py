@@ -60,7 +60,7 @@ class NamedNotes(Notes):
 def scripts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes the file of a job Python code that runs instead of `lie-ssl job FILE`."""
     monkeypatch.setattr(processes, "command", lambda job: [sys.executable, str(job.file)])
-    monkeypatch.setattr(processes, "PAUSE", 0.01)
+    monkeypatch.setattr(processes, "POLL_INTERVAL", 0.01)
 
 
 def script(folder: Path, name: str, code: str) -> Job:
@@ -188,7 +188,7 @@ def test_a_signal_stops_all_processes(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.usefixtures("scripts")
 def test_a_process_that_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "GRACE", 0.1)
+    monkeypatch.setattr(processes, "GRACE_PERIOD", 0.1)
     deaf = "import json, os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
     deaf = f"{deaf}; print(json.dumps({{'say': str(os.getpid())}}), flush=True); time.sleep(600)"
     path = str(tmp_path / "deaf.out")

@@ -106,7 +106,7 @@ def test_starting_from_a_run_that_has_seen_more_is_rejected(tiny: FrameSet, firs
             pretrain(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
     model = build_model(config, tiny.size, tiny.channels)
-    assert start_from(model, config, "another data set").startswith("took")
+    assert start_from(model, config, "another data set").startswith("loaded")
 
 
 def test_frames_of_another_size_do_not_fit_a_vision_transformer(tiny: FrameSet, tmp_path: Path) -> None:
