@@ -1,8 +1,8 @@
-"""exp(sum_k t_k L_k) z for a batch: `exp_action` against the ways one would write it otherwise.
+"""exp(sum_k t_k L_k) z for a batch: `exp_action` against other implementations.
 
-One thread, CPU time, float32, interleaved rounds, medians, and every peer is checked to give the same numbers first.
-`norm` is sum_k |t_k| |L_k|, the same for every row of a batch. The reference, `matrix_exp`, forms B matrices of M x M;
-where 64 of them would take minutes it runs on a few rows and is multiplied up, which its note says.
+One thread, CPU time, float32, interleaved rounds, medians. Every peer is first checked to give the same result. `norm`
+is sum_k |t_k| |L_k|, the same for every row of a batch. The reference, `matrix_exp`, computes B matrices of M x M;
+where 64 of them would take minutes, it runs on a few rows and its time is extrapolated, as its note says.
 
 Shape letters: B batch, D generators, M embedding.
 """
@@ -34,10 +34,10 @@ BATCH = 64
 DIMS = (192, 768, 2048)
 GENERATORS = (1, 4, 16)
 WHATS = ("forward", "forward+backward")
-# Rows on which the reference is measured, and its rounds at most.
+# Rows on which the reference is measured, and its maximum number of rounds.
 REFERENCE = {192: (64, 2), 768: (2, 2), 2048: (1, 1)}
 COLUMNS = "m d batch what peer norm peer_ms action_ms ratio memory_ratio gemm_fraction note".split()
-# (m, d, what, peer, norm) -> (least ratio, least memory ratio)
+# (m, d, what, peer, norm) -> (minimum ratio, minimum memory ratio)
 TARGETS: dict[tuple[int, int, str, str, float], tuple[float | None, float | None]] = {
     (192, 4, "forward+backward", "matrix_exp", 1.0): (130.0, 100.0),
     (768, 4, "forward+backward", "matrix_exp", 1.0): (380.0, 100.0),
@@ -51,7 +51,7 @@ Thunk = Callable[[], object]
 
 
 class Inputs(NamedTuple):
-    """Generators (D, M, M), coordinates (B, D), vectors (B, M) and the gradient that comes back (B, M)."""
+    """Generators (D, M, M), coordinates (B, D), vectors (B, M) and the gradient of the output (B, M)."""
 
     generators: Tensor
     t: Tensor
@@ -64,7 +64,7 @@ class Inputs(NamedTuple):
 
 
 def run(out: Path, rounds: int = 5) -> list[Row]:
-    """Measures everything; writes action.csv into `out` and returns its rows."""
+    """Measures everything; writes action.csv to `out` and returns its rows."""
     torch.set_num_threads(1)
     rows = []
     for m in DIMS:
@@ -94,7 +94,7 @@ def make(m: int, d: int, norm: float, skew: bool = False) -> Inputs:
 
 
 def products(x: Inputs) -> int:
-    """How many products with all generators `exp_action` takes forwards."""
+    """Number of products with all generators in the forward pass of `exp_action`."""
     tolerance = default_tolerance(x.z.dtype)
     steps = plan(largest_norm(x.generators, x.t, spectral_norms(x.generators)), tolerance)[0]
     mu = (x.t @ traces(x.generators))[:, None]
@@ -102,14 +102,14 @@ def products(x: Inputs) -> int:
 
 
 def matrix_exp(generators: Tensor, t: Tensor, z: Tensor) -> Tensor:
-    """The obvious way."""
+    """The straightforward implementation."""
     exponentials = torch.linalg.matrix_exp(torch.einsum("bd,dij->bij", t, generators))
     moved: Tensor = (exponentials @ z[:, :, None])[:, :, 0]
     return moved
 
 
 def taylor_loop(degree: int) -> Act:
-    """A Taylor series of the same degree, left to autograd."""
+    """A Taylor series of the same degree, differentiated by autograd."""
 
     def act(generators: Tensor, t: Tensor, z: Tensor) -> Tensor:
         w = total = z
@@ -141,7 +141,7 @@ def expm_multiply(generators: Tensor, t: Tensor, z: Tensor) -> Tensor:
 
 
 def thunk(act: Act, x: Inputs, what: str) -> Thunk:
-    """One call to be measured: forwards without a graph, or with the gradients of all three inputs."""
+    """A call to measure: the forward pass without a graph, or with the gradients of all three inputs."""
 
     def forward() -> Tensor:
         with torch.no_grad():
@@ -155,7 +155,7 @@ def thunk(act: Act, x: Inputs, what: str) -> Thunk:
 
 
 def gemms(x: Inputs, count: int) -> Thunk:
-    """Nothing but `count` products of (B, M) with (M, D M), into the same memory."""
+    """Only `count` products of (B, M) with (M, D M), into the same memory."""
     right = x.generators.flatten(0, 1).t()
     result = torch.empty(x.z.shape[0], right.shape[1])
 
@@ -176,7 +176,7 @@ def check(name: str, act: Act, x: Inputs, kind: Any = "general") -> None:
 
 
 def seconds(call: Thunk, least: float = 0.03) -> float:
-    """CPU seconds of a call, which is repeated until `least` seconds have passed."""
+    """CPU seconds per call, repeated for at least `least` seconds."""
     start, calls = time.process_time(), 0
     while True:
         call()
@@ -187,7 +187,7 @@ def seconds(call: Thunk, least: float = 0.03) -> float:
 
 
 def medians(calls: dict[str, Thunk], rounds: dict[str, int]) -> dict[str, float]:
-    """Median milliseconds of each call; in each round every call takes its turn, as long as it has rounds left."""
+    """Median milliseconds of each call; every round runs each call that has rounds left."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for i in range(max(rounds.values())):
         for name, call in calls.items():
@@ -197,11 +197,11 @@ def medians(calls: dict[str, Thunk], rounds: dict[str, int]) -> dict[str, float]
 
 
 def peak_bytes(call: Thunk) -> int:
-    """The most memory that the call's tensors take at one time."""
+    """Peak memory of the tensors of a call."""
     from torch.profiler import ProfilerActivity, profile
 
     call()
-    with silent(), profile(activities=[ProfilerActivity.CPU], profile_memory=True) as found:
+    with silenced_stderr(), profile(activities=[ProfilerActivity.CPU], profile_memory=True) as found:
         call()
     results = found.profiler.kineto_results
     events = sorted((e for e in results.events() if e.name() == "[memory]"), key=lambda e: e.start_ns())
@@ -213,9 +213,9 @@ def peak_bytes(call: Thunk) -> int:
 
 
 def memory_ratio(act: Act, x: Inputs) -> float:
-    """Peak of a peer over the action's, forward+backward.
+    """Peak memory of a peer relative to `exp_action`, forward+backward.
 
-    Where the reference does not run on the whole batch, it is the line through its peaks at 1 and 2 rows.
+    If the reference does not run on the whole batch, its peak is extrapolated from 1 and 2 rows.
     """
     own = peak_bytes(thunk(exp_action, x, WHATS[1]))
     if act is not matrix_exp or REFERENCE[x.z.shape[1]][0] == BATCH:
@@ -225,7 +225,7 @@ def memory_ratio(act: Act, x: Inputs) -> float:
 
 
 def peers(m: int, d: int, degree: int) -> dict[str, Act]:
-    """The peers of a case that differentiate; torchdiffeq only if installed."""
+    """The differentiable peers of a case; torchdiffeq only if installed."""
     found: dict[str, Act] = {"matrix_exp": matrix_exp, "taylor loop": taylor_loop(degree)}
     if (m, d) == (192, 4) and find_spec("torchdiffeq"):
         found["torchdiffeq dopri5"] = ode
@@ -233,15 +233,15 @@ def peers(m: int, d: int, degree: int) -> dict[str, Act]:
 
 
 def compare(m: int, d: int, rounds: int, once: dict[str, float]) -> list[Row]:
-    """All rows of one size. `once` keeps the reference's milliseconds of the first d for the others of the same m."""
+    """All rows of one size. `once` stores the times of the reference at the first d for other d with the same m."""
     x = make(m, d, 1.0)
     degree = products(x)
     acts = peers(m, d, degree)
     few = REFERENCE[m][0]
     for name, act in acts.items():
         check(name, act, x.rows(few))
-    wanted = (m, d) in {(192, 1), (192, 4), (768, 1), (768, 4)}
-    memory = {name: memory_ratio(acts[name], x) for name in ("matrix_exp", "taylor loop")} if wanted else {}
+    with_memory = (m, d) in {(192, 1), (192, 4), (768, 1), (768, 4)}
+    memory = {name: memory_ratio(acts[name], x) for name in ("matrix_exp", "taylor loop")} if with_memory else {}
     rows = []
     for what in WHATS:
         found, note = measure(x, acts, what, degree, rounds, once)
@@ -254,7 +254,7 @@ def compare(m: int, d: int, rounds: int, once: dict[str, float]) -> list[Row]:
 def measure(
     x: Inputs, acts: dict[str, Act], what: str, degree: int, rounds: int, once: dict[str, float]
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Milliseconds of the action, its bare GEMMs and every peer for 64 rows; notes on what was scaled."""
+    """Milliseconds of `exp_action`, its GEMMs alone and all peers for 64 rows; notes on extrapolated times."""
     d, m = x.generators.shape[:2]
     few, most = REFERENCE[m]
     usual = min(rounds, 2) if m * m * d > 2e7 else rounds if m > DIMS[0] else 3 * rounds
@@ -282,17 +282,17 @@ def measure(
 
 
 @contextlib.contextmanager
-def silent() -> Iterator[None]:
-    """The profiler's library writes a line to standard error at every start and stop."""
+def silenced_stderr() -> Iterator[None]:
+    """Suppresses standard error, to which the profiler writes a line at every start and stop."""
     sys.stderr.flush()
-    kept = os.dup(2)
-    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123
-        os.dup2(nowhere.fileno(), 2)
+    saved = os.dup(2)
+    with open(os.devnull, "wb") as devnull:  # noqa: PTH123
+        os.dup2(devnull.fileno(), 2)
         try:
             yield
         finally:
-            os.dup2(kept, 2)
-            os.close(kept)
+            os.dup2(saved, 2)
+            os.close(saved)
 
 
 def compare_skew(norm: float, rounds: int) -> Row:
@@ -330,12 +330,12 @@ def line(x: Inputs, what: str, peer: str, norm: float, found: dict[str, float], 
 
 
 def significant(value: float | None) -> float | None:
-    """Three digits."""
+    """Rounds to three significant digits."""
     return None if value is None else float(f"{value:.3g}")
 
 
 def show(rows: list[Row]) -> None:
-    """All rows, with the targets beside those that have one."""
+    """Prints all rows with their targets, if any."""
     table = Table(
         "m", "d", "what", "peer", "norm", "peer ms", "action ms", "ratio", "memory", "of GEMM", "target", "note"
     )
@@ -348,7 +348,7 @@ def show(rows: list[Row]) -> None:
 
 
 def target(row: Row, least: tuple[float | None, float | None]) -> str:
-    """What was aimed at and whether it was met."""
+    """The target of a row and whether it was met."""
     parts = []
     for name, goal in zip(("ratio", "memory_ratio"), least, strict=True):
         if goal is not None:

@@ -1,8 +1,8 @@
-"""Views of a batch after SimCLR's recipe: `augment` on the batch against torchvision's transforms (v2), image by image.
+"""Views of a batch by the SimCLR recipe: `augment` on the batch against torchvision's transforms (v2) per image.
 
-Both sides get the same (64, 3, size, size) uint8 and give as many float32 in [0, 1]. torchvision runs once on uint8
-tensors, turned into floats at the end, and once on float tensors; the faster one counts as the peer. One thread, CPU
-time, interleaved rounds, medians.
+Both get the same (64, 3, size, size) uint8 and return float32 in [0, 1] of the same shape. torchvision runs once on
+uint8 tensors, converted to floats at the end, and once on float tensors; the faster one counts as the peer. One thread,
+CPU time, interleaved rounds, medians.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from lie_ssl.methods.draws import Draws
 
 BATCH = 64
 SIZES = (64, 224)
-CALLS = {64: 4, 224: 1}  # in a round
+CALLS = {64: 4, 224: 1}  # per round
 COLUMNS = "size batch lie_ssl_per_cpu_second uint8_per_cpu_second float_per_cpu_second ratio".split()
 
 View = Callable[[Tensor], Tensor]
 
 
 def run(out: Path, rounds: int = 5) -> None:
-    """Measures 64 and 224 px; prints a table and writes augment.csv into `out`."""
+    """Measures 64 and 224 px; prints a table and writes augment.csv to `out`."""
     torch.set_num_threads(1)
     rows = [measure(size, rounds) for size in SIZES]
     out.mkdir(parents=True, exist_ok=True)
@@ -41,14 +41,14 @@ def run(out: Path, rounds: int = 5) -> None:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
         writer.writerows(rows)
-    table = Table("size", "batch", "lie_ssl / s", "torchvision uint8 / s", "torchvision float / s", "ours is")
+    table = Table("size", "batch", "lie_ssl / s", "torchvision uint8 / s", "torchvision float / s", "our speed-up")
     for row in rows:
         table.add_row(*(str(row[c]) for c in COLUMNS[:-1]), f"{row['ratio']} x")
     Console().print(table)
 
 
 def measure(size: int, rounds: int) -> dict[str, Any]:
-    """One row: images a CPU-second of all three, and how many times the faster peer we are."""
+    """One row: images per CPU-second of all three, and our speed relative to the faster peer."""
     images = pictures(size)
     ways = {"lie_ssl": ours(simclr()), **peers(simclr(), size)}
     times: dict[str, list[float]] = {name: [] for name in ways}
@@ -76,7 +76,7 @@ def pictures(size: int) -> Tensor:
 
 
 def ours(config: AugmentConfig) -> View:
-    """A new batch of draws at each call."""
+    """Our views, with new random draws at each call."""
     number = 0
 
     def view(images: Tensor) -> Tensor:
@@ -113,10 +113,10 @@ def peers(config: AugmentConfig, size: int) -> dict[str, View]:
 
 
 def check(name: str, views: Tensor) -> None:
-    """Raises unless these are pictures; it is also the warm-up."""
+    """Raises unless the views are valid pictures; the call also serves as warm-up."""
     if (
         views.shape[:2] != (BATCH, 3)
         or views.dtype != torch.float32
         or not (-1e-3 <= views.min() <= views.max() <= 1.001)
     ):
-        raise RuntimeError(f"{name} gives {tuple(views.shape)} {views.dtype}")
+        raise RuntimeError(f"{name} returns {tuple(views.shape)} {views.dtype}")

@@ -1,6 +1,6 @@
-"""The measurements behind choices in docs/decisions.md: how frames are stored, and how long a step of the series is.
+"""The measurements behind decisions in docs/decisions.md: storage of frames, and length of a step of the series.
 
-All rows of a table see the same input, one thread, CPU time.
+All rows of a table have the same input; one thread, CPU time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FAMILIES = ("general", "skew", "negative definite", "nilpotent", "defective")
 
 
 def run(out: Path) -> dict[str, list[dict[str, Any]]]:
-    """Writes storage.csv and steps.csv into `out`."""
+    """Writes storage.csv and steps.csv to `out`."""
     out.mkdir(parents=True, exist_ok=True)
     tables = {"storage": storage(), "steps": steps()}
     for name, rows in tables.items():
@@ -38,17 +38,17 @@ def run(out: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def storage() -> list[dict[str, Any]]:
-    """Bytes and milliseconds a frame of each way to store one, on six views of every class at 224 px."""
+    """Bytes and milliseconds per frame of each storage format, on six views of every class at 224 px."""
     settings = RenderSettings(size=224, supersample=2)
     pictures = np.concatenate([render(make_instance(c, 0)[0], VIEWS, settings) for c in class_names()])
     forms: dict[str, tuple[Callable[[Pictures], Any], Callable[[Any], Any]]] = {
         "PNG level 6 (PIL)": (_png, lambda b: np.asarray(Image.open(io.BytesIO(b)))),
-        "Up filter, Zstandard 5 (pyarrow)": _through("zstd", 5, _up),
-        "plain pixels, LZ4 HC 3 (pyarrow)": _through("lz4", 3, np.ascontiguousarray),
-        "plain pixels, Zstandard 5 (pyarrow)": _through("zstd", 5, np.ascontiguousarray),
+        "Up filter, Zstandard 5 (pyarrow)": _codec("zstd", 5, _up),
+        "plain pixels, LZ4 HC 3 (pyarrow)": _codec("lz4", 3, np.ascontiguousarray),
+        "plain pixels, Zstandard 5 (pyarrow)": _codec("zstd", 5, np.ascontiguousarray),
     }
-    place = np.empty_like(pictures[0])
-    forms["plain pixels, Zstandard 5, into the batch (ours)"] = (encode, lambda b: decode(b, place))
+    buffer = np.empty_like(pictures[0])
+    forms["plain pixels, Zstandard 5, into the batch (ours)"] = (encode, lambda b: decode(b, buffer))
     return [_timed(name, pictures, *form) for name, form in forms.items()]
 
 
@@ -73,10 +73,10 @@ def _timed(name: str, pictures: Pictures, write: Callable[..., Any], read: Calla
     }
 
 
-def _through(
+def _codec(
     codec: str, level: int, prepare: Callable[[Pictures], Pictures]
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Decoding leaves the filter on, so a filtered form looks faster here than it would be."""
+    """Encoder and decoder of a codec. Decoding does not undo the filter, so filtered formats look too fast."""
     compressor = pa.Codec(codec, compression_level=level)
     size = 224 * 224 * 3
     return (
@@ -98,7 +98,7 @@ def _png(picture: Pictures) -> bytes:
 
 
 def steps() -> list[dict[str, Any]]:
-    """Worst relative error in float32 over all families, by the longest step and by where float64 takes over."""
+    """Largest relative error in float32 over all families, by the longest step and by where float64 takes over."""
     import torch
 
     from lie_ssl.lie import action, norms
@@ -122,7 +122,7 @@ def steps() -> list[dict[str, Any]]:
 
 
 def _case(family: str, norm: float, m: int, d: int) -> tuple[float, tuple[Any, ...]]:
-    """Generators, coordinates with |sum_k t_k L_k| = norm, vectors (float32), and the answer in float64."""
+    """Generators, coordinates with |sum_k t_k L_k| = norm, vectors (float32), and the expected result in float64."""
     import torch
 
     torch.manual_seed(1000 * m + d)

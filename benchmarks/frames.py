@@ -1,7 +1,7 @@
-"""Reading random frames for a training batch: the data set's own files against torchvision's ImageFolder over PNGs.
+"""Reading random frames for a training batch: our data set against torchvision's ImageFolder with PNG files.
 
-Both sides give the same tensor: (64, 3, size, size), uint8. One thread, CPU time, interleaved rounds, medians; the
-files are in the operating system's cache on both sides.
+Both return the same tensor, (64, 3, size, size) uint8. One thread, CPU time, interleaved rounds, medians; all files are
+in the cache of the operating system.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Read = Callable[[NDArray[np.int64]], Any]
 
 
 def run(out: Path, rounds: int = 15) -> list[dict[str, Any]]:
-    """Measures 64 and 224 px; writes frames.csv into `out` and returns its rows."""
+    """Measures 64 and 224 px; writes frames.csv to `out` and returns its rows."""
     import torch
 
     torch.set_num_threads(1)
@@ -43,7 +43,7 @@ def run(out: Path, rounds: int = 15) -> list[dict[str, Any]]:
 
 
 def measure(size: int, settings: RenderSettings, rounds: int) -> dict[str, Any]:
-    """One row: frames a CPU-second of both readers and their ratio."""
+    """One row: frames per CPU-second of both readers and their ratio."""
     with tempfile.TemporaryDirectory() as folder:
         config = replace(demo_data(), instances=2, step=40.0, render=settings)
         frames = make_frames(config, Path(folder) / "frames", workers=1)
@@ -71,7 +71,7 @@ def measure(size: int, settings: RenderSettings, rounds: int) -> dict[str, Any]:
 
 
 def readers(frames: FrameSet, folder: Path) -> tuple[Read, Read, int]:
-    """Two functions from numbers of training frames to a batch, checked to give the same pictures."""
+    """Two functions from indices of training frames to a batch, checked to return the same pictures."""
     import torch
 
     from lie_ssl.frames.loader import to_tensor
@@ -81,15 +81,15 @@ def readers(frames: FrameSet, folder: Path) -> tuple[Read, Read, int]:
     from torchvision.transforms import v2
 
     pngs = ImageFolder(str(folder / "train"), transform=v2.PILToTensor())
-    places = np.array([int(Path(path).stem.split("_")[-1]) for path, _ in pngs.samples])
+    numbers = np.array([int(Path(path).stem.split("_")[-1]) for path, _ in pngs.samples])
 
     def ours(rows: NDArray[np.int64]) -> torch.Tensor:
-        return to_tensor(frames.read(places[rows]))
+        return to_tensor(frames.read(numbers[rows]))
 
     def theirs(rows: NDArray[np.int64]) -> torch.Tensor:
         return torch.stack([pngs[int(i)][0] for i in rows])
 
     probe = np.arange(0, len(pngs), 7)
     if not torch.equal(ours(probe), theirs(probe)):
-        raise RuntimeError("the two readers give different pictures")
+        raise RuntimeError("the two readers return different pictures")
     return ours, theirs, len(pngs)

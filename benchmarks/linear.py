@@ -1,9 +1,8 @@
-"""The whole linear evaluation on stored features: every proportion, rate, optimiser, setting and kind of pose.
+"""The whole linear evaluation on stored features: all proportions, rates, optimisers, settings and kinds of poses.
 
-The size: 52 classes, 40 instances, a pose every 8 degrees in 2d and 3d, embeddings of 128 numbers. The index is a real
-one; the embeddings are drawn (a centre for each class, one for each instance, noise), for the time does not depend on
-where they come from. Wall time from the index and the features to the tables of accuracy, the choice on validation
-included.
+Size: 52 classes, 40 instances, a pose every 8 degrees in 2d and 3d, embeddings of 128 dimensions. The index is real;
+the embeddings are random (a centre per class, one per instance, noise), as the time does not depend on their origin.
+Wall time from the index and the features to the tables of accuracy, including model selection on the validation set.
 
 Shape letters: N frames, M embedding.
 """
@@ -35,29 +34,29 @@ from lie_ssl.protocol.features import Features
 
 CLASSES, DIM = 52, 128
 DATA = DataConfig(instances=40, step=8.0)
-MOST_SECONDS = 120.0
+MAX_SECONDS = 120.0
 COLUMNS = "classes instances frames dim proportions trials steps settings threads seconds cpu_seconds".split()
 
 Row = dict[str, Any]
 
 
-class Drawn(FrameSet):
+class PicturelessFrames(FrameSet):
     """A data set without pictures."""
 
     def __init__(self, index: pd.DataFrame) -> None:
-        self.folder, self.card = Path("drawn"), {"card_hash": "drawn"}
+        self.folder, self.card = Path("random"), {"card_hash": "random"}
         self.__dict__["index"] = index
 
 
 @dataclass(frozen=True)
-class Sized:
-    """What the linear evaluation asks of an encoder when the features are there."""
+class EncoderStub:
+    """The part of an encoder that the linear evaluation uses if the features are stored."""
 
     dim: int
 
 
-class Stored(Features):
-    """Embeddings (N, M) that are there already."""
+class StoredFeatures(Features):
+    """Precomputed embeddings (N, M)."""
 
     def __init__(self, z: Tensor) -> None:
         self.z = z
@@ -66,27 +65,27 @@ class Stored(Features):
         return self.z[torch.tensor(rows)]
 
     def save(self) -> None:
-        """There is nothing to keep."""
+        """Does nothing."""
 
 
 def run(out: Path, threads: int = 2) -> list[Row]:
-    """Measures once; writes linear.csv into `out` and returns its row."""
+    """Measures once; writes linear.csv to `out` and returns its row."""
     torch.set_num_threads(threads)
-    frames = Drawn(draw_index())
+    frames = PicturelessFrames(make_index())
     config = EvaluateConfig()
-    subject = Subject(cast(Encoder, Sized(DIM)), "drawn", "alone")
-    stored = Stored(draw_features(frames))
-    begin, begin_processor = time.perf_counter(), time.process_time()
+    subject = Subject(cast(Encoder, EncoderStub(DIM)), "random", "alone")
+    stored = StoredFeatures(make_features(frames))
+    start, start_cpu = time.perf_counter(), time.process_time()
     evaluation = Evaluation(subject, frames, config, stored)
     found = evaluation.phases("linear")["accuracy"]
-    seconds = time.perf_counter() - begin
-    processor = time.process_time() - begin_processor
+    seconds = time.perf_counter() - start
+    cpu_seconds = time.process_time() - start_cpu
     settings = len(found[["setting", "poses"]].drop_duplicates())
     row: Row = {
         "classes": CLASSES, "instances": DATA.instances, "frames": len(frames), "dim": DIM,
         "proportions": len(config.proportions), "trials": len(config.probe.trials), "steps": config.probe.steps,
         "settings": settings, "threads": threads, "seconds": round(seconds, 1),
-        "cpu_seconds": round(processor, 1),
+        "cpu_seconds": round(cpu_seconds, 1),
     }  # fmt: skip
     out.mkdir(parents=True, exist_ok=True)
     with (out / "linear.csv").open("w", newline="") as file:
@@ -95,14 +94,14 @@ def run(out: Path, threads: int = 2) -> list[Row]:
         writer.writerow(row)
     table = Table(*COLUMNS, "target")
     table.add_row(
-        *(str(row[c]) for c in COLUMNS), f"at most {MOST_SECONDS:g} s {'met' if seconds <= MOST_SECONDS else 'MISSED'}"
+        *(str(row[c]) for c in COLUMNS), f"at most {MAX_SECONDS:g} s {'met' if seconds <= MAX_SECONDS else 'MISSED'}"
     )
     Console(width=160).print(table)
     return [row]
 
 
-def draw_index() -> pd.DataFrame:
-    """The index of such a data set, by way of a file, as a user has it."""
+def make_index() -> pd.DataFrame:
+    """The index of such a data set, written to a file and read again, as for a user."""
     config = DATA
     names = [f"{i:03d}" for i in range(config.instances)]
     rows = []
@@ -118,8 +117,8 @@ def draw_index() -> pd.DataFrame:
         return read_index(path)
 
 
-def draw_features(frames: FrameSet) -> Tensor:
-    """(N, M): classes overlap, so that the classifiers have something to learn."""
+def make_features(frames: FrameSet) -> Tensor:
+    """(N, M) random embeddings; classes overlap, so that the task is not trivial."""
     random = torch.Generator().manual_seed(0)
     instances = frames.index.groupby(["class", "instance"]).ngroup().to_numpy(np.int64, copy=True)
     centres, own = (torch.randn(n, DIM, generator=random) for n in (CLASSES, int(instances.max()) + 1))

@@ -1,12 +1,12 @@
-"""A supervised step with Option 2 (one neighbour) over one with Option 1, as the paper measures it.
+"""The time of a supervised step with Option 2 (one neighbour) relative to Option 1, as in the paper.
 
 Linear evaluation with the encoder in the loop: a frozen ViT-B/16 embeds a batch at 224 px, the operator moves every
-embedding by a stored t (Option 2 only), and a classifier with batch-norm takes one step of Adam. The paper reports 2.5
-hours against 1.5, because it forms a matrix exponential for every sample; that way is measured too.
+embedding by a stored t (Option 2 only), and a classifier with batch norm takes one step of Adam. The paper reports 2.5
+hours against 1.5, because it computes a matrix exponential per sample; that variant is measured too.
 
-One thread, CPU time, interleaved rounds in a rotating order, medians; a ratio is the median of those of the rounds.
-Weights, pictures and coordinates are random, of the size that a run has them: the time of a step does not depend on
-what was learned, but for the norms of the moves, which are 1 here.
+One thread, CPU time, interleaved rounds in a rotating order, medians; a ratio is the median over rounds. Weights,
+pictures and coordinates are random and of realistic size: the time of a step does not depend on what was learned,
+except for the norms of the moves, which are 1 here.
 
 Shape letters: B batch, M embedding.
 """
@@ -31,7 +31,7 @@ from lie_ssl.protocol.finetune import Classifier
 from lie_ssl.protocol.neighbours import NeighbourSampler
 
 ENCODER, SIZE, CLASSES, GENERATORS, STORED = "vit_base_patch16_224", 224, 52, 4, 4096
-MOST, PAPER = 1.05, 2.5 / 1.5
+MAX_RATIO, PAPER = 1.05, 2.5 / 1.5
 WAYS = ("option 1", "option 2", "option 2 by matrix_exp")
 COLUMNS = "way encoder image_size batch dim generators neighbours ms_per_step ms_option1 ratio".split()
 
@@ -39,17 +39,17 @@ Row = dict[str, Any]
 
 
 class MatrixExponential(NeighbourSampler):
-    """The same neighbours by a full matrix exponential for every sample."""
+    """The same neighbours, computed with a full matrix exponential per sample."""
 
     def __call__(self, z: Tensor, generator: torch.Generator) -> list[Tensor]:
-        """(B, M) -> once (B, M)."""
+        """(B, M) -> one (B, M)."""
         t = self.coordinates[torch.randint(len(self.coordinates), (len(z),), generator=generator)]
         exponentials = torch.linalg.matrix_exp(torch.einsum("bd,dij->bij", t, self.operator.generators))
         return [(exponentials @ z[:, :, None])[:, :, 0]]
 
 
 class Step:
-    """A frozen encoder and a classifier that learns; a call is a whole training step."""
+    """A frozen encoder and a trainable classifier; a call is a whole training step."""
 
     def __init__(self, model: Classifier, batch: int, neighbours: NeighbourSampler | None) -> None:
         self.encoder, self.neighbours = model.encoder, neighbours
@@ -71,7 +71,7 @@ class Step:
 
 
 def run(out: Path, rounds: int = 7, batch: int = 8) -> list[Row]:
-    """Measures everything; writes option2.csv into `out` and returns its rows."""
+    """Measures everything; writes option2.csv to `out` and returns its rows."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
     model = Classifier(create_encoder(EncoderConfig(name=ENCODER), SIZE, 3).eval(), CLASSES)
@@ -103,7 +103,7 @@ def run(out: Path, rounds: int = 7, batch: int = 8) -> list[Row]:
 
 
 def check_equal(own: NeighbourSampler | None, other: NeighbourSampler | None, dim: int) -> None:
-    """Both ways must give the same neighbours, or their times mean nothing."""
+    """Checks that both ways give the same neighbours; otherwise their times would not be comparable."""
     assert own is not None
     assert other is not None
     z = torch.randn(4, dim)
@@ -112,9 +112,9 @@ def check_equal(own: NeighbourSampler | None, other: NeighbourSampler | None, di
 
 
 def measure(steps: dict[str, Step], rounds: int) -> dict[str, list[float]]:
-    """Seconds of CPU time of every way in every round."""
+    """CPU seconds of each way in each round."""
     times: dict[str, list[float]] = {way: [] for way in steps}
-    for step in steps.values():  # a warm-up
+    for step in steps.values():  # warm-up
         step()
     names = list(steps)
     for i in range(rounds):
@@ -127,10 +127,10 @@ def measure(steps: dict[str, Step], rounds: int) -> dict[str, list[float]]:
 
 
 def show(rows: list[Row]) -> None:
-    """All rows, with what was aimed at."""
+    """Prints all rows with their targets."""
     table = Table(*(name.replace("_", " ") for name in COLUMNS), "target")
     for row in rows:
-        met = "met" if row["ratio"] <= MOST else "MISSED"
-        target = {WAYS[1]: f"at most {MOST} {met}", WAYS[2]: f"the paper has {PAPER:.2f}"}.get(row["way"], "")
+        met = "met" if row["ratio"] <= MAX_RATIO else "MISSED"
+        target = {WAYS[1]: f"at most {MAX_RATIO} {met}", WAYS[2]: f"the paper has {PAPER:.2f}"}.get(row["way"], "")
         table.add_row(*(str(row[name]) for name in COLUMNS), target)
     Console(width=180).print(table)

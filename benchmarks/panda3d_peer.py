@@ -1,8 +1,7 @@
-"""Panda3D as a peer of the rasteriser: the same object, camera and light, without a screen, read back into numpy.
+"""Panda3D as a peer of the rasteriser: the same object, camera and light, rendered off-screen and copied to numpy.
 
-Multisampled buffers are not used: the plain ones come back unsmoothed without a screen, and those of Panda3D's
-framebuffer objects are slower than drawing larger and averaging. Back faces are culled, in
-favour of Panda3D.
+Multisampled buffers are not used: off-screen, the plain ones are not antialiased, and those of framebuffer objects are
+slower than rendering a larger picture and averaging. Back faces are culled, in favour of Panda3D.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ void main() {
 
 
 def panda(mesh: Mesh, settings: RenderSettings, module: str, shader: bool = False) -> Callable[[View], Picture]:
-    """A function that draws; `module` names a display of Panda3D, `shader` lights pixels in place of vertices."""
-    os.environ["LP_NUM_THREADS"] = "0"  # Mesa's software OpenGL in our thread alone
+    """A function that draws; `module` is a display module of Panda3D, `shader` enables lighting per pixel."""
+    os.environ["LP_NUM_THREADS"] = "0"  # Mesa's software OpenGL uses only our thread
     from panda3d import core
 
     core.load_prc_file_data("", f"load-display {module}\naux-display\nsync-video false\nnotify-level error\n")
@@ -49,7 +48,7 @@ def panda(mesh: Mesh, settings: RenderSettings, module: str, shader: bool = Fals
     texture = core.Texture()
     buffer.add_render_texture(texture, core.GraphicsOutput.RTM_copy_ram)
     root = core.NodePath("root")
-    thing = root.attach_new_node(_node(core, mesh))
+    model = root.attach_new_node(_node(core, mesh))
     lens = core.PerspectiveLens()
     lens.set_coordinate_system(core.CS_yup_right)
     lens.set_fov(settings.field_of_view)
@@ -64,11 +63,11 @@ def panda(mesh: Mesh, settings: RenderSettings, module: str, shader: bool = Fals
 
     def draw(view: View) -> Picture:
         matrix = np.eye(4)
-        matrix[:3, :3] = camera_matrix(view).T  # Panda3D multiplies rows
-        thing.set_mat(core.LMatrix4(*matrix.ravel().tolist()))
+        matrix[:3, :3] = camera_matrix(view).T  # Panda3D uses row vectors
+        model.set_mat(core.LMatrix4(*matrix.ravel().tolist()))
         engine.render_frame()
         raw = np.frombuffer(texture.get_ram_image(), np.uint8).reshape(side, side, -1)
-        return _averaged(raw, factor)[::-1, :, 2::-1]  # the lowest row and blue come first
+        return _averaged(raw, factor)[::-1, :, 2::-1]  # the bottom row and blue come first
 
     return draw
 
@@ -82,11 +81,11 @@ def _averaged(raw: Picture, factor: int) -> Picture:
 def _buffer(core: Any, module: str, side: int) -> tuple[Any, Any]:
     pipe = core.GraphicsPipeSelection.get_global_ptr().make_module_pipe(module)
     engine = core.GraphicsEngine.get_global_ptr()
-    wanted = core.FrameBufferProperties()
-    wanted.set_rgba_bits(8, 8, 8, 0)
-    wanted.set_depth_bits(24)
+    properties = core.FrameBufferProperties()
+    properties.set_rgba_bits(8, 8, 8, 0)
+    properties.set_depth_bits(24)
     window = core.WindowProperties.size(side, side)
-    buffer = pipe and engine.make_output(pipe, "buffer", 0, wanted, window, core.GraphicsPipe.BF_refuse_window)
+    buffer = pipe and engine.make_output(pipe, "buffer", 0, properties, window, core.GraphicsPipe.BF_refuse_window)
     if not buffer:
         raise RuntimeError(f"{module} does not start here")
     buffer.set_clear_color((1, 1, 1, 1))
@@ -94,7 +93,7 @@ def _buffer(core: Any, module: str, side: int) -> tuple[Any, Any]:
 
 
 def _node(core: Any, mesh: Mesh) -> Any:
-    """The mesh with as few vertices as its normals and colours allow; shine travels as alpha."""
+    """The mesh with as few vertices as its normals and colours allow; shine is stored as alpha."""
     record = np.zeros((mesh.n_faces, 3), [("point", "<f4", 3), ("normal", "<f4", 3), ("colour", "u1", 4)])
     record["point"], record["normal"] = mesh.vertices[mesh.faces], mesh.normals
     record["colour"][..., :3] = np.rint(mesh.colours * 255)
@@ -130,7 +129,7 @@ def _light_pixels(core: Any, root: Any) -> None:
 
 
 def _light_vertices(core: Any, root: Any, white: bool) -> None:
-    """One lamp and an even light. Without a `white` material the software display multiplies by the colour twice."""
+    """A directional and an ambient light. Without a `white` material, the software renderer applies colours twice."""
     if white:
         material = core.Material()
         material.set_diffuse((1, 1, 1, 1))

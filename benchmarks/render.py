@@ -1,8 +1,8 @@
 """Frames per CPU-second: the rasteriser against Panda3D and Blender, and the cost of whole data sets.
 
-Every renderer lives in a process of its own (this file, started as a script), builds its scene once, draws warm-up
-frames and is then asked in turn, round by round, for a burst of frames; only the rotation changes from frame to frame.
-Counted is the CPU time of its whole process, all threads included, until the pixels are in a numpy array.
+Every renderer has its own process (this file, run as a script), builds its scene once and draws warm-up frames. Then
+the renderers take turns, in rounds, to draw a burst of frames; only the rotation changes from frame to frame. Measured
+is the CPU time of the process, including all threads, until the pixels are in a numpy array.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
 from lie_ssl.objects.mesh import Mesh
-from lie_ssl.render.view import RenderSettings, View, turn
+from lie_ssl.render.view import RenderSettings, View, axis_rotation
 
 Picture = NDArray[np.uint8]
 Draw = Callable[[View], Picture]
 OURS = "lie_ssl"
-CASES = ((224, 2), (64, 3))  # pixels of a side, samples of a pixel along each side
-DETAILS = (2.68, 13.15)  # of the pot: about 2,000 and about 50,000 triangles
-BURST = 0.4  # CPU-seconds of a round: long beside the clock's steps, short beside other programs' coming and going
+CASES = ((224, 2), (64, 3))  # pixels per side, samples per pixel along each side
+DETAILS = (2.68, 13.15)  # of the pot: about 2,000 and 50,000 triangles
+BURST = 0.4  # CPU-seconds per round: long for the resolution of the clock, short for changes of load
 COLUMNS = ("renderer", "size", "supersample", "triangles", "images_per_cpu_second", "ratio", "rounds", "note")
 DATA_COLUMNS = (
     "recipe",
@@ -49,7 +49,7 @@ ALL_FRAMES = 468_000
 def run(
     out: Path, frames: int = 200, rounds: int = 7, dataset: bool = True, step: float = 4.0, picture: Path | None = None
 ) -> list[dict[str, Any]]:
-    """Measures and prints everything; writes render.csv and dataset.csv into `out`. Returns the rows of the first."""
+    """Measures and prints everything; writes render.csv and dataset.csv to `out`. Returns the rows of render.csv."""
     rows: list[dict[str, Any]] = []
     strips: list[Picture] = []
     for size, supersample in CASES:
@@ -57,9 +57,11 @@ def run(
             case_rows, strip = compare(size, supersample, detail, frames, rounds)
             rows += case_rows
             strips.append(strip)
-            title = f"{size} px, {supersample} x {supersample} samples a pixel, {case_rows[0]['triangles']:,} triangles"
+            title = (
+                f"{size} px, {supersample} x {supersample} samples per pixel, {case_rows[0]['triangles']:,} triangles"
+            )
             keys = ("renderer", "images_per_cpu_second", "ratio", "note")
-            print_table(title, ("renderer", "images / CPU-s", "ours is x times", "note"), case_rows, keys)
+            print_table(title, ("renderer", "images / CPU-s", "our speed-up", "note"), case_rows, keys)
     write_csv(out / "render.csv", COLUMNS, rows)
     if picture is not None:
         save_strips(picture, strips)
@@ -72,7 +74,7 @@ def run(
 
 
 def pot(detail: float) -> Mesh:
-    """A pot with lid, spout and handle; its triangles grow with the square of `detail`."""
+    """A teapot; its number of triangles grows with the square of `detail`."""
     from lie_ssl.objects.shapes import ball, lathe, spline, tube
 
     def steps(n: float) -> int:
@@ -95,12 +97,12 @@ def pot(detail: float) -> Mesh:
 
 
 def views() -> list[View]:
-    """Forty rotations about two axes at once."""
-    return [View(rotation=turn(1, 9.0 * k) @ turn(0, 9.0 * k)) for k in range(40)]
+    """Forty rotations about two axes."""
+    return [View(rotation=axis_rotation(1, 9.0 * k) @ axis_rotation(0, 9.0 * k)) for k in range(40)]
 
 
-# --- The renderers: each a function from mesh and settings to (a function that draws, a note) -----------------------
-# They are called in the renderer's own process only, where modules beside this file can be imported.
+# --- The renderers: functions from mesh and settings to (a function that draws, a note) -----------------------------
+# They are only called in the process of the renderer, where modules next to this file can be imported.
 
 
 def ours(mesh: Mesh, settings: RenderSettings) -> tuple[Draw, str]:
@@ -110,7 +112,7 @@ def ours(mesh: Mesh, settings: RenderSettings) -> tuple[Draw, str]:
 
 
 def panda_software(mesh: Mesh, settings: RenderSettings) -> tuple[Draw, str]:
-    return _panda(mesh, settings, "p3tinydisplay"), "its own software display; light per vertex, no highlight"
+    return _panda(mesh, settings, "p3tinydisplay"), "its software renderer; light per vertex, no highlight"
 
 
 def panda_gl(mesh: Mesh, settings: RenderSettings) -> tuple[Draw, str]:
@@ -129,11 +131,11 @@ def _panda(mesh: Mesh, settings: RenderSettings, module: str, shader: bool = Fal
 
 
 def cycles(mesh: Mesh, settings: RenderSettings) -> tuple[Draw, str]:
-    return _blender(mesh, settings, "CYCLES"), "1 sample a pixel, so not smoothed"
+    return _blender(mesh, settings, "CYCLES"), "1 sample per pixel, so not antialiased"
 
 
 def workbench(mesh: Mesh, settings: RenderSettings) -> tuple[Draw, str]:
-    return _blender(mesh, settings, "BLENDER_WORKBENCH"), "OpenGL; its own smoothing (8 samples)"
+    return _blender(mesh, settings, "BLENDER_WORKBENCH"), "OpenGL; its own antialiasing (8 samples)"
 
 
 RENDERERS: dict[str, tuple[Callable[[Mesh, RenderSettings], tuple[Draw, str]], str]] = {
@@ -147,7 +149,7 @@ RENDERERS: dict[str, tuple[Callable[[Mesh, RenderSettings], tuple[Draw, str]], s
 
 
 def _blender(mesh: Mesh, settings: RenderSettings, engine: Any) -> Draw:
-    import bpy  # noqa: F401  (here, so that its absence is told from other failures)
+    import bpy  # noqa: F401  (here, so that its absence is distinguished from other failures)
 
     from lie_ssl.render.blender import BlenderScene, composite
 
@@ -157,11 +159,11 @@ def _blender(mesh: Mesh, settings: RenderSettings, engine: Any) -> Draw:
     return lambda view: composite(scene.draw(view), settings, "uint8")
 
 
-# --- One renderer in a process of its own ---------------------------------------------------------------------------
+# --- One renderer in its own process --------------------------------------------------------------------------------
 
 
 def serve(name: str, size: int, supersample: int, detail: float, frames: int) -> None:
-    """Answers on standard output: a note, or why there is nothing to measure; then one line for every line read."""
+    """Writes a note to standard output, or why the renderer does not work; then one line per line of standard input."""
     make, extra = RENDERERS[name]
     try:
         draw, note = make(pot(detail), RenderSettings(size=size, supersample=supersample))
@@ -186,7 +188,7 @@ def serve(name: str, size: int, supersample: int, detail: float, frames: int) ->
 
 
 def _burst(draw: Draw, frames: int) -> int:
-    """Warms up and says how many frames make a round."""
+    """Warms up and returns the number of frames per round."""
     for view in views()[:3]:
         draw(view)
     start, drawn = time.process_time(), 0
@@ -198,7 +200,7 @@ def _burst(draw: Draw, frames: int) -> int:
 
 @dataclass
 class Peer:
-    """The other end of :func:`serve`."""
+    """The client side of :func:`serve`."""
 
     name: str
     process: subprocess.Popen[str]
@@ -214,7 +216,7 @@ class Peer:
 
     def ask(self, question: str) -> str:
         stream = _stream(self.process.stdin)
-        with suppress(BrokenPipeError):  # the process has ended, as reading will tell
+        with suppress(BrokenPipeError):  # the process has ended; reading will report it
             stream.write(question + "\n")
             stream.flush()
         return self.read()
@@ -239,11 +241,11 @@ def start(name: str, *arguments: float) -> Peer:
 def compare(
     size: int, supersample: int, detail: float, frames: int, rounds: int
 ) -> tuple[list[dict[str, Any]], Picture]:
-    """One row for every renderer, and their pictures side by side (white where there is none)."""
+    """One row per renderer, and their pictures side by side (white if there is none)."""
     triangles = pot(detail).n_faces
     with ExitStack() as stack:
         peers = []
-        for name in RENDERERS:  # one after the other, as starting takes all of a core
+        for name in RENDERERS:  # one after the other, as starting occupies a whole core
             peer = start(name, size, supersample, detail, frames)
             stack.callback(peer.process.wait)
             stack.callback(peer.process.kill)
@@ -257,7 +259,7 @@ def compare(
                     peer.rates.append(float(answer))
         strip = np.concatenate([_picture_of(peer, size) for peer in peers], axis=1)
     if not peers[0].works:
-        raise UserError(f"the rasteriser {peers[0].note}; lie-ssl doctor may say why")
+        raise UserError(f"the rasteriser {peers[0].note}; run `lie-ssl doctor` to find out why")
     best = statistics.median(peers[0].rates)
     return [_row(peer, size, supersample, triangles, best) for peer in peers], strip
 
@@ -281,7 +283,7 @@ def _picture_of(peer: Peer, size: int) -> Picture:
 
 
 def save_strips(path: Path, strips: Sequence[Picture]) -> None:
-    """One strip under the other; small ones are enlarged to the width of the largest."""
+    """Saves the strips below each other; small ones are enlarged to the width of the largest."""
     from PIL import Image
 
     width = max(s.shape[1] for s in strips)
@@ -295,15 +297,15 @@ def save_strips(path: Path, strips: Sequence[Picture]) -> None:
 
 
 def measure_datasets(step: float) -> list[dict[str, Any]]:
-    """CPU time of making meshes, drawing, encoding and writing: one instance of every class, in all its poses."""
+    """CPU time of meshes, rendering, encoding and writing: one instance of every class in all poses."""
     from lie_ssl.recipes.data import paper_data
 
     large = replace(paper_data(), instances=1, step=step, validation=0.0, test=0.0)
     small = replace(large, render=RenderSettings(size=64, supersample=3))
     rows = [_measure_dataset("paper", large, "< 20"), _measure_dataset("paper at 64 px", small, "< 5")]
     keys = ("recipe", "frames", "cpu_ms_per_frame", "minutes_for_468000_on_2_cores", "target")
-    headings = ("recipe", "frames made", "CPU-ms a frame", "minutes for 468,000 on 2 cores", "target")
-    print_table("Meshes, drawing, encoding and writing", headings, rows, keys)
+    headings = ("recipe", "frames", "CPU-ms per frame", "minutes for 468,000 on 2 cores", "target")
+    print_table("Meshes, rendering, encoding and writing", headings, rows, keys)
     return rows
 
 

@@ -1,10 +1,10 @@
-"""A short demo on a free machine, and on one that another program shares.
+"""A short demo on an idle machine, and on one shared with another program.
 
-The neighbour is a loop that keeps one core busy. What is measured is `lie-ssl demo` with fewer steps, in a process of
-its own as a user would start it: training and evaluation of MAE, MAE Frames and MAE Lie, without drawing the data set.
-Wall time says how long a user waits. CPU time, that of all its processes, says how much of it was work.
+The other program is a loop that keeps one core busy. Measured is `lie-ssl demo` with fewer steps, in its own process,
+as a user would start it: training and evaluation of MAE, MAE Frames and MAE Lie, without rendering the data set. Wall
+time is how long a user waits; CPU time, summed over all processes, is the work done.
 
-As a script, `python shared.py STEPS OUT`, it is that process; it works with earlier versions of the package too.
+Run as a script, `python shared.py STEPS OUT`, this file is that process. It also works with earlier versions.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from typing import Any
 
 NAME = "shared_machine.csv"
 COLUMNS = "version cores neighbours steps rounds seconds cpu_seconds slowdown".split()
-STEPS = 500  # of the demo; the rest shrinks with them
+STEPS = 500  # of the demo; the other durations scale with it
 AFTER, BEFORE = "after", "before"
 
 Row = dict[str, Any]
 
 
 def run(out: Path, steps: int, rounds: int, before: Path | None) -> None:
-    """Measures, writes the table and prints it; rows of a version that is not measured now stay in it."""
+    """Measures, writes and prints the table; rows of versions that are not measured now are kept."""
     import lie_ssl
     from lie_ssl.frames import make_frames
     from lie_ssl.recipes.data import small_data
@@ -44,7 +44,7 @@ def run(out: Path, steps: int, rounds: int, before: Path | None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         make_frames(small_data(), data, recipe="demo")
-        rows = [row for name, source in versions.items() for row in compared(name, source, data, steps, rounds)]
+        rows = [row for name, source in versions.items() for row in compare(name, source, data, steps, rounds)]
     path = out / NAME
     if path.exists():
         with path.open(newline="", encoding="utf-8") as file:
@@ -59,8 +59,8 @@ def run(out: Path, steps: int, rounds: int, before: Path | None) -> None:
     print(f"wrote {path}")
 
 
-def compared(version: str, source: Path, data: Path, steps: int, rounds: int) -> list[Row]:
-    """Rows without and with a neighbour; the rounds take turns, so that a change of the machine reaches both."""
+def compare(version: str, source: Path, data: Path, steps: int, rounds: int) -> list[Row]:
+    """Rows without and with a busy neighbour; rounds alternate, so that changes of the machine affect both."""
     times: dict[int, list[tuple[float, float]]] = {0: [], 1: []}
     for _ in range(rounds):
         for neighbours in times:
@@ -80,7 +80,7 @@ def compared(version: str, source: Path, data: Path, steps: int, rounds: int) ->
 
 @contextmanager
 def busy(neighbours: int) -> Iterator[None]:
-    """So many programs that keep a core busy each."""
+    """Starts programs that keep one core busy each."""
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(neighbours)]
     try:
         yield
@@ -91,34 +91,34 @@ def busy(neighbours: int) -> Iterator[None]:
 
 
 def timed(source: Path, data: Path, steps: int) -> tuple[float, float]:
-    """Wall seconds and CPU seconds of a short demo with the package in the folder `source`."""
+    """Wall and CPU seconds of a short demo with the package in the folder `source`."""
     environment = {**os.environ, "PYTHONPATH": str(source)}
     for name in ("OMP_NUM_THREADS", "OMP_WAIT_POLICY", "KMP_BLOCKTIME", "LIE_SSL_AUTOMATIC_THREADS"):
         environment.pop(name, None)  # as in a new terminal
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(data, Path(folder) / "data")
         command = [sys.executable, __file__, str(steps), folder]
-        start, cpu = time.perf_counter(), _children()
+        start, cpu = time.perf_counter(), _children_cpu_seconds()
         subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
-        return time.perf_counter() - start, _children() - cpu
+        return time.perf_counter() - start, _children_cpu_seconds() - cpu
 
 
-def _children() -> float:
-    """CPU seconds of all processes that were started here and have ended, and of those that they had started."""
+def _children_cpu_seconds() -> float:
+    """CPU seconds of all child processes that have ended, including their children."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def short_demo(steps: int, out: str) -> None:
-    """`lie-ssl demo` with fewer steps of training and of linear classifiers, and fewer frames to test on."""
+    """Runs `lie-ssl demo` with fewer steps of training and of linear classifiers, and fewer test frames."""
     sys.argv = ["lie-ssl", "demo", "--out", out]
     from lie_ssl.cli import main
 
-    if "lie_ssl.threads" in sys.modules:  # before torch is imported, as the command line does it
+    if "lie_ssl.threads" in sys.modules:  # before torch is imported, as on the command line
         sys.modules["lie_ssl.threads"].prepare_environment()
     from lie_ssl.recipes import demo
 
-    name = "demo_recipe" if hasattr(demo, "demo_recipe") else "demo"  # as version 0.1 called it
+    name = "demo_recipe" if hasattr(demo, "demo_recipe") else "demo"  # its name in version 0.1
     recipe, units = getattr(demo, name)(), []
     for unit in recipe.units:
         optim, log = replace(unit.pretraining.optim, steps=steps), replace(unit.pretraining.log, check_every=steps)

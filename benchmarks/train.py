@@ -1,18 +1,17 @@
-"""A training step of X Lie over one of X Frames, for MAE, VICReg and SimCLR: time and peak memory.
+"""Time and peak memory of a training step of X Lie relative to X Frames, for X = MAE, VICReg and SimCLR.
 
 A step is the forward and backward passes, the clipping of gradients by group and the optimiser; the frames are already
-in memory. Both arms pass the plain frames through the encoder once more, so the ratio is what the operator and its
-terms cost; the ratio to X alone has the price of that pass too. Half of the rows are paired.
+in memory. Both objectives need one more pass of the plain frames through the encoder, so the ratio is the cost of the
+operator and its terms; the ratio to X alone includes that pass. Half of the rows are paired.
 
 Time: one thread, CPU time, interleaved rounds in a rotating order, medians.
 
-Memory: the tensors alive at the worst moment of a step (weights, gradients, the optimiser's state, activations), from
-the profiler's record of allocations. The resident memory of the process would also hold what the allocator keeps back,
-which says nothing about the arms.
+Memory: the peak of live tensors during a step (weights, gradients, optimiser state, activations), from the allocations
+that the profiler records. The resident memory of the process would also include memory cached by the allocator.
 
-The large cases have the paper's encoders and heads but 4 or 6 rows a batch, not 64, and VICReg's expander is 2048 wide,
-not 8192. Both make the shared part smaller than the paper's. The operator's own part grows with the length of the
-moves, which is that of fresh weights here.
+The large cases have the paper's encoders and heads, but 4 or 6 rows per batch instead of 64, and VICReg's expander is
+2048 wide instead of 8192. Both reduce the shared part. The part of the operator grows with the length of the moves,
+which is that of untrained weights here.
 
 Shape letters: B batch, C channels, S image size.
 """
@@ -43,14 +42,14 @@ from lie_ssl.training.optimisers import build_optimiser, gradient_norms
 
 LIE_ARMS = ("lie", "literal")
 ARMS = ("alone", "frames", *LIE_ARMS)
-MOST_TIME, MOST_MEMORY = 1.10, 1.15
+MAX_TIME_RATIO, MAX_MEMORY_RATIO = 1.10, 1.15
 COLUMNS = (
     "method arm encoder image_size batch dim ms_per_step ms_frames time_ratio time_ratio_to_base memory_mb "
     "memory_frames_mb memory_ratio"
 ).split()
 
-# Rows of a large batch: a step takes some 15 seconds. With ResNet-50 it is 6 because at 4 the memory of `literal` is
-# over the target: the weights of its generators do not shrink with the batch. `memory_by_batch` shows by how much.
+# Rows per batch of the large cases; a step takes about 15 seconds. ResNet-50 has 6, because with 4 the memory of
+# `literal` is above the target: its generators do not shrink with the batch. `memory_by_batch` shows by how much.
 LARGE_BATCH = {"mae": 4, "vicreg": 6, "simclr": 6}
 MEMORY_BATCHES = (4, 6)
 MEMORY_COLUMNS = "method arm encoder image_size batch dim memory_mb memory_frames_mb memory_ratio".split()
@@ -59,7 +58,7 @@ Row = dict[str, Any]
 
 
 class Case(NamedTuple):
-    """The config of a method and an arm, the size of the images, and rounds at most."""
+    """The config of a method and an objective, the image size, and the maximum number of rounds."""
 
     config: Callable[[str, str], PretrainConfig]
     size: int
@@ -67,7 +66,7 @@ class Case(NamedTuple):
 
 
 def large(method: str, arm: str) -> PretrainConfig:
-    """The paper's run, cut down to what a CPU does in seconds a step."""
+    """The run of the paper, reduced to some seconds per step on a CPU."""
     config = paper_run(method, arm)
     config = replace(config, optim=replace(config.optim, batch=LARGE_BATCH[method]))
     if isinstance(config.method, VICRegConfig):
@@ -80,13 +79,13 @@ LARGE = Case(large, size=224, rounds=3)
 
 
 def run(out: Path, rounds: int = 7, large: bool = True) -> list[Row]:
-    """Measures everything; writes train.csv into `out` and returns its rows."""
+    """Measures everything; writes train.csv to `out` and returns its rows."""
     torch.set_num_threads(1)
     rows: list[Row] = []
     for case in (SMALL, LARGE) if large else (SMALL,):
         for method in PUBLISHED:
             rows += compare(case, method, min(rounds, case.rounds))
-            write(rows, out / "train.csv")  # the large cases take minutes each; what is done stays
+            write(rows, out / "train.csv")  # after each case, as the large ones take minutes
     show(rows)
     if large:
         memory_by_batch(out)
@@ -94,7 +93,7 @@ def run(out: Path, rounds: int = 7, large: bool = True) -> list[Row]:
 
 
 def memory_by_batch(out: Path, methods: tuple[str, ...] = ("simclr",)) -> list[Row]:
-    """Peak memory with ResNet-50 at several sizes of a batch; writes train_memory.csv into `out`."""
+    """Peak memory with ResNet-50 for several batch sizes; writes train_memory.csv to `out`."""
     rows: list[Row] = []
     for method in methods:
         for batch in MEMORY_BATCHES:
@@ -122,7 +121,7 @@ def memory_by_batch(out: Path, methods: tuple[str, ...] = ("simclr",)) -> list[R
 
 
 def write(rows: list[Row], path: Path, columns: list[str] = COLUMNS) -> None:
-    """The rows so far."""
+    """Writes the rows so far."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, columns)
@@ -143,14 +142,14 @@ class Step:
         self.x, self.x_next = (pictures(batch, size, random) for _ in range(2))
         rows = torch.arange(batch)
         self.paired = rows % 2 == 0
-        self.delta = torch.zeros(batch, len(factors))  # every row moves in one factor
+        self.delta = torch.zeros(batch, len(factors))  # each row moves in one factor
         self.delta[rows, rows // 2 % len(factors)] = torch.rand(batch, generator=random)
         self.count = 0
 
     def __call__(self) -> None:
         draws = Draws(self.config.seed, self.count, len(self.x))
         out = self.model(to_float(self.x), to_float(self.x_next), self.delta, self.paired, draws)
-        # As in Lightning the last gradients live until here, which counts for the peak of memory.
+        # As in Lightning, the previous gradients live until here and count towards the peak memory.
         self.optimiser.zero_grad()
         out.total.backward()
         gradient_norms(self.model, self.config.optim.clip)
@@ -158,14 +157,14 @@ class Step:
         self.count += 1
 
     def peak_bytes(self) -> int:
-        """The most memory that tensors take at one time of a step."""
-        passing: int = load("action").peak_bytes(self._with_new_gradients)
+        """Peak memory of tensors during a step."""
+        transient: int = load("action").peak_bytes(self._with_new_gradients)
         state = [v for s in self.optimiser.state.values() for v in s.values() if isinstance(v, Tensor)]
-        staying = (*self.model.parameters(), *self.model.buffers(), *state, self.x, self.x_next)
-        return passing + sum(t.nbytes for t in staying)
+        persistent = (*self.model.parameters(), *self.model.buffers(), *state, self.x, self.x_next)
+        return transient + sum(t.nbytes for t in persistent)
 
     def _with_new_gradients(self) -> None:
-        """A step, after a copy of the last gradients: the profiler sees the end only of what it saw begin."""
+        """Copies the previous gradients before a step, as the profiler only sees memory freed that it saw allocated."""
         for parameter in self.model.parameters():
             if parameter.grad is not None:
                 parameter.grad = parameter.grad.clone()
@@ -173,14 +172,14 @@ class Step:
 
 
 def pictures(batch: int, size: int, random: torch.Generator) -> Tensor:
-    """(B, C, S, S) uint8 noise, channels last, as the data set gives its frames."""
+    """(B, C, S, S) uint8 noise, channels last, like the frames of a data set."""
     return torch.randint(0, 256, (batch, size, size, 3), dtype=torch.uint8, generator=random).permute(0, 3, 1, 2)
 
 
 def compare(case: Case, method: str, rounds: int) -> list[Row]:
-    """The rows of a method: both arms of X Lie against X Frames and X."""
+    """The rows of a method: both variants of X Lie against X Frames and X."""
     steps = {arm: Step(case.config(method, arm), case.size) for arm in ARMS}
-    memory = {arm: step.peak_bytes() for arm, step in steps.items()}  # and the warm-up
+    memory = {arm: step.peak_bytes() for arm, step in steps.items()}  # also the warm-up
     times: dict[str, list[float]] = {arm: [] for arm in ARMS}
     for i in range(rounds):
         for j in range(len(ARMS)):
@@ -211,12 +210,12 @@ def compare(case: Case, method: str, rounds: int) -> list[Row]:
 
 
 def show(rows: list[Row]) -> None:
-    """All rows, with what was aimed at."""
+    """Prints all rows with their targets."""
     table = Table(*(name.replace("_", " ") for name in COLUMNS), "target")
     for row in rows:
         missed = [
             f"{name} above {most}"
-            for name, most in (("time_ratio", MOST_TIME), ("memory_ratio", MOST_MEMORY))
+            for name, most in (("time_ratio", MAX_TIME_RATIO), ("memory_ratio", MAX_MEMORY_RATIO))
             if row[name] > most
         ]
         table.add_row(*(str(row[name]) for name in COLUMNS), ", ".join(missed) or "met")

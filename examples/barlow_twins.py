@@ -42,13 +42,13 @@ class BarlowTwinsConfig(MethodConfig):
 
     def __post_init__(self) -> None:
         if not self.expander or min(self.expander) < 1:
-            raise UserError(f"expander is {self.expander}, but it needs at least one width above 0")
+            raise UserError(f"expander is {self.expander}, but it must have at least one width above 0")
         if not self.redundancy >= 0:
-            raise UserError(f"redundancy is {self.redundancy}, but it is 0 or more")
+            raise UserError(f"redundancy is {self.redundancy}, but it must be 0 or more")
 
 
 class BarlowTwins(Method):
-    """Brings the correlations between two views near to the identity matrix.
+    """Makes the cross-correlation matrix of two views close to the identity.
 
     z is the embedding of the first view, before the projector.
     """
@@ -76,6 +76,6 @@ class BarlowTwins(Method):
 
 
 def correlations(e: Tensor, e_other: Tensor) -> Tensor:
-    """(T, E), (T, E) -> (E, E): the correlation of every dimension of one view with every dimension of the other."""
+    """(T, E), (T, E) -> (E, E): the cross-correlations of the dimensions of two views."""
     first, second = ((x - x.mean(dim=0)) / (x.var(dim=0, correction=0) + 1e-5).sqrt() for x in (e, e_other))
     return first.T @ second / len(e)

@@ -1,4 +1,4 @@
-"""Python with some packages only, as in an environment where nothing else is installed."""
+"""Python with only some packages, as in an environment where nothing else is installed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 CORE = ("torch", "numpy", "tyro", "rich")
 
 
-class OnlyThese(PathFinder):
-    """Finds Python's own modules and those of chosen packages; the rest is as good as not installed."""
+class RestrictedFinder(PathFinder):
+    """Finds only the standard library and chosen packages."""
 
     hidden: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
@@ -27,24 +27,24 @@ class OnlyThese(PathFinder):
 
     @classmethod
     def find_distributions(cls, context: Any = None) -> Iterable[metadata.Distribution]:  # type: ignore[override]
-        """For those who ask for versions before they import."""
+        """Finds versions of these packages only."""
         return (d for d in PathFinder.find_distributions(context) if _plain(d.name) in cls.packages)
 
 
 def only(*extras: str) -> None:
-    """From here on this process finds the packages of the core, of these extras, and what those packages need."""
+    """Restricts this process to the packages of the core, of these extras, and their dependencies."""
     from lie_ssl.extras import EXTRAS, package_of
 
-    wanted = [*CORE, *(package_of(module) for extra in extras for module in EXTRAS[extra].modules)]
-    OnlyThese.packages = there = with_their_needs(wanted) | {"lie-ssl"}
+    packages = [*CORE, *(package_of(module) for extra in extras for module in EXTRAS[extra].modules)]
+    RestrictedFinder.packages = there = with_dependencies(packages) | {"lie-ssl"}
     owners = metadata.packages_distributions().items()
-    OnlyThese.hidden = frozenset(module for module, names in owners if not there & {*map(_plain, names)})
-    sys.meta_path[:] = [OnlyThese if finder is PathFinder else finder for finder in sys.meta_path]
-    assert not OnlyThese.hidden & set(sys.modules)
+    RestrictedFinder.hidden = frozenset(module for module, names in owners if not there & {*map(_plain, names)})
+    sys.meta_path[:] = [RestrictedFinder if finder is PathFinder else finder for finder in sys.meta_path]
+    assert not RestrictedFinder.hidden & set(sys.modules)
 
 
-def with_their_needs(packages: Iterable[str]) -> frozenset[str]:
-    """These packages and, step by step, all that they require without an extra."""
+def with_dependencies(packages: Iterable[str]) -> frozenset[str]:
+    """These packages and all their dependencies without extras."""
     found: set[str] = set()
     waiting = list(packages)
     while waiting:

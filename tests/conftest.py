@@ -1,11 +1,11 @@
-"""Small data sets that many tests read."""
+"""Small data sets for many tests."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-# Where a virtual machine refuses AMX, products in bf16 would end the test process; see lie_ssl.training.bf16.
+# On a virtual machine without AMX, bf16 products would kill the test process; see lie_ssl.training.bf16.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 
 import pytest
@@ -15,7 +15,7 @@ from lie_ssl.render import RenderSettings
 
 
 def tiny_config(**changes: object) -> DataConfig:
-    """Three classes, eight instances, a pose every 60 degrees, 16 px: a fraction of a second."""
+    """Three classes, eight instances, a pose every 60 degrees, 16 px; made in a fraction of a second."""
     values: dict[str, object] = {
         "classes": ("car", "chair", "mug"),
         "instances": 8,

@@ -1,4 +1,4 @@
-"""Runs a function of a test file in several processes that talk over gloo.
+"""Runs a function of a test file in several processes that communicate over gloo.
 
 The processes are fresh interpreters, not forks: a fork of a process in which torch already has threads may hang.
 """
@@ -22,10 +22,10 @@ ROOT = Path(__file__).parents[1]
 def run_in_processes(
     function: Callable[..., Any], world: int, folder: Path, *args: float | str, timeout: float = 120.0
 ) -> list[Any]:
-    """What `function(rank, world, *args)` returns on each rank, in their order; a world of 1 has no process group.
+    """Runs `function(rank, world, *args)` on each rank and returns the results; a world of 1 has no process group.
 
-    The function stands at the top of its file and returns tensors, numbers and words in tuples, lists and dicts. The
-    folder must be empty. A process that fails or hangs fails the test with what it said.
+    The function is at the top level of its file and returns tensors, numbers and text in tuples, lists and dicts. The
+    folder must be empty. A process that fails or hangs fails the test with its output.
     """
     command = [sys.executable, "-m", "tests.gloo", function.__code__.co_filename, function.__name__, json.dumps(args)]
     logs = [folder / f"{rank}.txt" for rank in range(world)]
@@ -47,7 +47,7 @@ def run_in_processes(
 
 
 def main(file: str, name: str, args: list[float | str], rank: int, world: int, folder: Path) -> None:
-    """What one process does."""
+    """Runs one process."""
     torch.set_num_threads(1)
     if world > 1:
         dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=world)

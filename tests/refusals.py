@@ -1,4 +1,4 @@
-"""What a wrong command says."""
+"""Error messages of invalid commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lie_ssl.cli import main
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
-    """The one line on standard error that a wrong command gives, with exit code 2."""
+    """Runs an invalid command and returns its error message: one line on standard error, with exit code 2."""
     with pytest.raises(SystemExit) as stop:
         main([str(a) for a in arguments])
     assert stop.value.code == 2

@@ -1,4 +1,4 @@
-"""The command line as a user types it, in a process of its own."""
+"""The command line in its own process, as for a user."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def lie_ssl(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_help_needs_no_heavy_package() -> None:
+def test_help_loads_no_heavy_package() -> None:
     code = (
         "import sys\nfrom lie_ssl.cli import main\nmain(['--help'])\n"
         "heavy = {'torch', 'numba', 'pandas', 'pyarrow', 'trimesh', 'tyro'} & set(sys.modules)\n"
@@ -35,8 +35,8 @@ def test_help_needs_no_heavy_package() -> None:
     assert "data make demo" in done.stdout
 
 
-def test_import_loads_nothing_but_itself() -> None:
-    """So it is quick."""
+def test_import_loads_no_other_package() -> None:
+    """So that it is fast."""
     code = (
         "import sys\nbefore = set(sys.modules)\nimport lie_ssl\n"
         "print({name.partition('.')[0] for name in set(sys.modules) - before} - sys.stdlib_module_names)"
@@ -45,10 +45,10 @@ def test_import_loads_nothing_but_itself() -> None:
     assert done.stdout.strip() == "{'lie_ssl'}"
 
 
-@pytest.mark.parametrize("words", list(COMMANDS), ids=" ".join)
-def test_every_command_has_help_with_an_example(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("command", list(COMMANDS), ids=" ".join)
+def test_every_command_has_help_with_an_example(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
-        main([*words, "--help"])
+        main([*command, "--help"])
     assert stop.value.code == 0
     text = capsys.readouterr().out
     assert "Example: lie-ssl" in text
@@ -81,7 +81,7 @@ def test_make_show_verify_export(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flags", "words"),
+    ("flags", "message"),
     [
         (["--classes", "chiar"], "did you mean chair"),
         (["--instances", "0"], "instances is 0"),
@@ -95,14 +95,14 @@ def test_make_show_verify_export(tmp_path: Path) -> None:
         (["--test", "0.99"], "must leave instances for training"),
     ],
 )
-def test_bad_settings_are_one_sentence(flags: list[str], words: str, tmp_path: Path) -> None:
+def test_invalid_settings_are_user_errors(flags: list[str], message: str, tmp_path: Path) -> None:
     done = lie_ssl("data", "make", "demo", "--out", tmp_path / "d", *flags)
     assert done.returncode == 2
-    assert words in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert done.stdout == ""
-    assert not (tmp_path / "d").exists()  # the next, correct command finds its way free
+    assert not (tmp_path / "d").exists()  # the corrected command can use the folder
 
 
 def test_verify_names_the_changed_file_and_fails(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_verify_names_the_changed_file_and_fails(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_meshes_with_a_broken_file_and_a_copy(tmp_path: Path) -> None:
-    """What cannot be drawn is named with a count, the rest becomes a data set; --strict stops instead."""
+    """Unusable meshes are counted and named, the others become a data set; --strict stops instead."""
     import trimesh
 
     root = tmp_path / "meshes"
@@ -147,7 +147,7 @@ def test_a_folder_of_meshes_with_a_broken_file_and_a_copy(tmp_path: Path) -> Non
     assert not list((tmp_path / "e").glob("frames-*"))
 
 
-def test_photographs_of_no_size(tmp_path: Path) -> None:
+def test_photographs_with_size_zero(tmp_path: Path) -> None:
     done = lie_ssl("data", "import", tmp_path, "--out", tmp_path / "d", "--size", "0")
     assert done.returncode == 2
     assert "size is 0" in done.stderr

@@ -1,4 +1,4 @@
-"""`lie-ssl demo` from nothing to the page, with fewer steps and frames."""
+"""The whole `lie-ssl demo`, with fewer steps and frames."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from lie_ssl.threads import one_thread
 from lie_ssl.training.config import PretrainConfig
 from tests.conftest import tiny_config
 
-TOLD = "Objects that training showed in one pose only are recognised in new poses (2D poses and 3D poses):"
+HEADLINE = "Objects that training showed in one pose only are recognised in new poses (2D poses and 3D poses):"
 
 
 def tiny() -> Recipe:
-    """The demo's own recipe, but for sizes."""
+    """The recipe of the demo with smaller sizes."""
     recipe = recipes.demo_recipe()
     units = []
     for unit in recipe.units:
@@ -31,31 +31,31 @@ def tiny() -> Recipe:
     return replace(recipe, data=tiny_config(), units=tuple(units))
 
 
-def test_the_demo_tells_what_it_has_seen_and_the_same_again(
+def test_the_demo_reports_its_results_and_can_be_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = tiny()
     monkeypatch.setattr(recipes, "demo_recipe", lambda: whole)
     with one_thread():
         main(["demo", "--out", str(tmp_path / "demo"), "--jobs", "1"])
-    said = capsys.readouterr().out
-    assert TOLD in said
-    assert "Moved by the operator" in said
-    assert "MAE Lie" in said
-    assert "report.html" in said
+    output = capsys.readouterr().out
+    assert HEADLINE in output
+    assert "Moved by the operator" in output
+    assert "MAE Lie" in output
+    assert "report.html" in output
     page = (tmp_path / "demo" / "report.html").read_text()
     assert "MAE Frames" in page
     table = pd.read_csv(tmp_path / "demo" / "results" / "accuracy.csv")
     assert set(table["arm"]) == {"alone", "frames", "lie"}
 
-    main(["demo", "--out", str(tmp_path / "demo")])  # everything is there: it only shows it
+    main(["demo", "--out", str(tmp_path / "demo")])  # everything exists, so it only shows results
     again = capsys.readouterr().out
     assert "3 of 3 units are already done" in again
-    assert [line for line in said.splitlines() if line.startswith("Objects")] == [
+    assert [line for line in output.splitlines() if line.startswith("Objects")] == [
         line for line in again.splitlines() if line.startswith("Objects")
     ]
 
-    # Side by side in processes of their own: the same numbers in the same order.
+    # In parallel processes: the same numbers in the same order.
     main(["demo", "--out", str(tmp_path / "twin"), "--jobs", "3"])
     assert "mae/lie/0: step 3 of 3: loss" in capsys.readouterr().out
     for name in TABLES:
@@ -67,6 +67,6 @@ def test_the_demo_trains_like_the_small_recipe() -> None:
     recipe = recipes.demo_recipe()
     assert [u.name for u in recipe.units] == ["mae/alone/0", "mae/frames/0", "mae/lie/0"]
     steps = {u.pretraining.optim.steps for u in recipe.units}
-    assert len(steps) == 1  # the same for all
+    assert len(steps) == 1  # the same for all runs
     shared = [replace(u.pretraining, objective=PretrainConfig().objective) for u in recipe.units]
     assert shared[0] == shared[1] == shared[2]

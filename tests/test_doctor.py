@@ -1,4 +1,4 @@
-"""The doctor runs the parts and tells what to type."""
+"""The doctor checks all parts and gives remedies."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lie_ssl.commands import doctor
 from lie_ssl.extras import EXTRAS
 
 
-def test_what_is_needed_works() -> None:
+def test_required_parts_work() -> None:
     findings = {f.name: f for f in doctor.examine()}
     assert all(f.works for f in findings.values() if f.needed), findings
     assert {"torch", "GPU", *EXTRAS} <= set(findings)
@@ -16,7 +16,7 @@ def test_what_is_needed_works() -> None:
     assert "rendered a ball" in findings["render"].words
 
 
-def test_a_missing_part_says_what_to_type(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_part_gives_the_remedy(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def broken() -> str:
         raise RuntimeError("no such thing\nwith a second line")
 

@@ -1,4 +1,4 @@
-"""Odd machines: a read-only installation, a terminal without UTF-8, tight limits, signals, a process that dies."""
+"""Unusual environments: a read-only installation, a terminal without UTF-8, limits, signals, killed processes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TINY = ["--classes", "car", "mug", "--instances", "3", "--step", "90", "--size",
 
 
 def command(*arguments: str | Path, limits: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    """`lie-ssl` under a shell's limits."""
+    """Runs `lie-ssl` with resource limits of the shell."""
     words = [*LIE_SSL, *map(str, arguments)]
     shell = ["sh", "-c", f'{limits} exec "$@"', "sh", *words] if limits else words
     return subprocess.run(
@@ -30,7 +30,7 @@ def command(*arguments: str | Path, limits: str = "", **environment: str) -> sub
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_read_only_installation_without_a_home(tmp_path: Path, workers: str) -> None:
-    """Files in place of the folders that numba would make: not even root can write there."""
+    """Files replace the folders that numba would create, so that not even root can write there."""
     source = Path(lie_ssl.__file__).parent
     shutil.copytree(source, tmp_path / "site" / "lie_ssl", ignore=shutil.ignore_patterns("__pycache__"))
     for folder in ("render", "objects"):
@@ -55,7 +55,7 @@ def test_a_terminal_without_utf8(tiny: FrameSet, tmp_path: Path) -> None:
 
 
 def test_few_open_files(tmp_path: Path) -> None:
-    """More shards than files may be open: they take turns."""
+    """There are more shards than files may be open."""
     made = command("data", "make", "demo", "--out", tmp_path / "d", *TINY, "--instances", "40", "--poses", "2d")
     assert made.returncode == 0, made.stderr
     assert (tmp_path / "d" / shard_name(70)).exists()
@@ -64,7 +64,7 @@ def test_few_open_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [300_000, 1_400_000])
-def test_little_memory_is_one_sentence(tiny: FrameSet, tmp_path: Path, size: int) -> None:
+def test_too_little_memory_is_a_user_error(tiny: FrameSet, tmp_path: Path, size: int) -> None:
     done = command("pretrain", "mae", "alone", *flags(tiny, tmp_path / "run"), limits=f"ulimit -v {size};")
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
@@ -72,13 +72,13 @@ def test_little_memory_is_one_sentence(tiny: FrameSet, tmp_path: Path, size: int
     assert not (tmp_path / "run").exists()
 
 
-def test_a_library_that_does_not_fit_into_memory_is_not_called_missing(tiny: FrameSet, tmp_path: Path) -> None:
+def test_a_library_that_does_not_fit_in_memory_is_not_reported_as_missing(tiny: FrameSet, tmp_path: Path) -> None:
     done = command("data", "show", tiny.folder, "--out", tmp_path / "f", limits="ulimit -v 250000;")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "out of memory" in done.stderr
 
 
-def test_sigterm_while_drawing_is_one_sentence(tmp_path: Path) -> None:
+def test_sigterm_while_rendering_gives_one_sentence(tmp_path: Path) -> None:
     words = ["data", "make", "demo", "--out", str(tmp_path / "d"), "--instances", "30", "--workers", "2"]
     process = subprocess.Popen([*LIE_SSL, *words], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
     wait_for(lambda: any((tmp_path / "d").glob("frames-*.bin")))
@@ -91,7 +91,7 @@ def test_sigterm_while_drawing_is_one_sentence(tmp_path: Path) -> None:
     assert not (tmp_path / "d" / ".lock").exists()
 
 
-def test_a_killed_rank_is_one_sentence_of_the_others(tiny: FrameSet, tmp_path: Path) -> None:
+def test_a_killed_rank_gives_one_sentence_of_the_others(tiny: FrameSet, tmp_path: Path) -> None:
     code = (
         "import os, signal, sys\nfrom lie_ssl.training import module\nstep = module.Pretraining.training_step\n"
         "def dying(self, batch, number):\n"
@@ -107,7 +107,7 @@ def test_a_killed_rank_is_one_sentence_of_the_others(tiny: FrameSet, tmp_path: P
     )  # fmt: skip
     assert done.returncode != 0
     ours = [line for line in done.stderr.splitlines() if "lie-ssl: " in line]
-    # torchrun may end the other process before it notices by itself; then that is what it says.
+    # torchrun may stop the other process before it notices by itself; then the message differs.
     assert any("lost its connection" in line or "terminated by SIGTERM" in line for line in ours), done.stderr
     assert "gloo" not in done.stderr
 

@@ -1,4 +1,4 @@
-"""The examples run and do what they say."""
+"""The examples work."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lie_ssl.methods import Draws, method_config
 from lie_ssl.methods.registry import method_type
 from tests.gloo import run_in_processes
 
-if TYPE_CHECKING:  # one test runs this file in processes of its own, which should start soon
+if TYPE_CHECKING:  # one test runs this file in other processes, which should start fast
     from lie_ssl.frames import FrameSet
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -36,7 +36,7 @@ def example(name: str) -> ModuleType:
 
 
 def test_operator_on_a_plain_model() -> None:
-    assert example("operator_on_a_plain_model").main(steps=300) < 0.8  # clearly better than standing still
+    assert example("operator_on_a_plain_model").main(steps=300) < 0.8  # clearly better than not moving
 
 
 @pytest.mark.parametrize("arm", ["alone", "lie"])
@@ -55,7 +55,7 @@ def test_your_photographs(tiny: FrameSet, tmp_path: Path, arm: str) -> None:
     for i in range(1, 5):
         Image.fromarray(tiny.read([i])[0]).resize((40, 20)).convert("RGBA").save(tmp_path / "photos" / f"{i}.png")
     out = module.main([str(run), str(tmp_path / "photos"), "--out", str(tmp_path / "page.png")])
-    assert (Image.open(out).width > 1000) == (arm == "lie")  # neighbours, and orbits where there is an operator
+    assert (Image.open(out).width > 1000) == (arm == "lie")  # neighbours, and orbits if there is an operator
     saved = lie_ssl.load(run).save_pretrained(tmp_path / "saved")
     module.main([str(saved), str(tmp_path / "photos"), "--out", str(tmp_path / "again.png")])
     assert Image.open(tmp_path / "again.png").size == Image.open(out).size
@@ -87,7 +87,7 @@ def test_barlow_twins_trains_from_the_command_line(
     assert "invariance" in (out / "metrics.csv").read_text().splitlines()[0]
 
 
-def test_the_loss_of_barlow_twins_is_that_of_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_loss_of_barlow_twins_agrees_with_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(EXAMPLES.parent)
     torch.manual_seed(0)
     method = barlow_twins({"expander": [4], "redundancy": 0.1})
@@ -113,7 +113,7 @@ def test_the_loss_of_barlow_twins_is_that_of_loops(monkeypatch: pytest.MonkeyPat
 
 
 class SmallEncoder(nn.Module):
-    """(B, 3, 8, 8) -> (B, 6): what a method needs of an encoder."""
+    """(B, 3, 8, 8) -> (B, 6): the part of an encoder that a method needs."""
 
     dim = 6
 
@@ -132,7 +132,7 @@ def barlow_twins(settings: dict[str, Any]) -> Any:
 
 
 def barlow_step(rank: int, world: int) -> Tensor:
-    """Loss and gradient, averaged over the processes as DistributedDataParallel does."""
+    """Loss and gradient, averaged over processes as in DistributedDataParallel."""
     torch.manual_seed(0)
     method = barlow_twins({"expander": [5]})
     images = torch.rand(8, 3, 8, 8)
@@ -145,7 +145,7 @@ def barlow_step(rank: int, world: int) -> Tensor:
     return result / world
 
 
-def test_two_processes_train_barlow_twins_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_processes_train_barlow_twins_like_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(EXAMPLES.parent)
     alone = barlow_step(0, 1)
     assert alone[1:].abs().max() > 0

@@ -1,4 +1,4 @@
-"""A bare installation: what works with torch and numpy alone, and what everything else says."""
+"""A minimal installation: what works with torch and numpy alone, and the messages of everything else."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.training.tiny_runs import ENVIRONMENT
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-TOOLS = {"all", "dev"}  # extras that are no part of the program
+TOOLS = {"all", "dev"}  # extras that are not part of the program
 
 
 def bare_python(code: str, *extras: str) -> str:
-    """The output of Python code where only these extras are installed."""
+    """Runs Python code with only these extras installed and returns its output."""
     prelude = f"from tests.bare import only\nonly(*{extras})\n"
     done = subprocess.run(
         [sys.executable, "-c", prelude + code], cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, check=False
@@ -32,7 +32,7 @@ def bare_python(code: str, *extras: str) -> str:
 
 
 def declared(extra: str) -> set[str]:
-    """Packages of an extra in pyproject.toml, those of the extras that it takes in left out."""
+    """Packages of an extra in pyproject.toml, without those of included extras."""
     lines = PROJECT["optional-dependencies"][extra]
     return {re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in lines if not line.startswith("lie_ssl[")}
 
@@ -42,9 +42,9 @@ def test_the_core_is_small() -> None:
 
 
 @pytest.mark.parametrize("extra", EXTRAS)
-def test_the_table_is_that_of_pyproject(extra: str) -> None:
+def test_the_table_agrees_with_pyproject(extra: str) -> None:
     packages = {package_of(module) for module in EXTRAS[extra].modules}
-    held_back = {"numpy", "pyarrow"} if extra == "blender" else set()  # which others bring
+    held_back = {"numpy", "pyarrow"} if extra == "blender" else set()  # installed by other extras
     assert declared(extra) - held_back == packages
 
 
@@ -65,7 +65,7 @@ def test_every_dependency_has_a_lower_bound() -> None:
     assert unbounded == ["numpy<2", "pyarrow<26"]
 
 
-def test_operator_and_loss_need_torch_and_numpy_only() -> None:
+def test_operator_and_loss_only_need_torch_and_numpy() -> None:
     code = """
 import sys
 import torch
@@ -83,24 +83,24 @@ print({"tyro", "rich", "pandas", "PIL"} & set(sys.modules))
 
 def test_help_of_groups_needs_no_extra() -> None:
     groups = [["--help"], ["--version"], ["data", "--help"], ["data", "make"], ["bench"]]
-    said = bare_python(f"from lie_ssl.cli import main\nfor words in {groups}:\n    main(words)")
-    assert said.count("usage: lie-ssl") == len(groups) - 1
-    assert f"lie-ssl {__version__}\n" in said
+    printed = bare_python(f"from lie_ssl.cli import main\nfor words in {groups}:\n    main(words)")
+    assert printed.count("usage: lie-ssl") == len(groups) - 1
+    assert f"lie-ssl {__version__}\n" in printed
 
 
-def test_doctor_names_every_extra_and_what_to_type() -> None:
-    said = bare_python("from lie_ssl.cli import main\nmain(['doctor'])")
-    text = "".join(re.findall(r"[^\s│]", said))
+def test_doctor_names_every_extra_and_how_to_install_it() -> None:
+    printed = bare_python("from lie_ssl.cli import main\nmain(['doctor'])")
+    text = "".join(re.findall(r"[^\s│]", printed))
     for name in EXTRAS:
         assert f"pipinstall'lie_ssl[{name}]'" in text
 
 
-def test_every_command_says_whether_it_needs_an_extra() -> None:
+def test_every_command_declares_its_extras() -> None:
     assert {words for words in COMMANDS if not any(words[:n] in NEEDS for n in range(len(words) + 1))} == set()
 
 
 def test_commands_name_all_missing_extras_at_once() -> None:
-    """All commands in one process without extras: one sentence each, with exit code 2."""
+    """All commands run in one process without extras; each gives one sentence and exit code 2."""
     code = """
 import contextlib, io
 from lie_ssl import __version__
@@ -128,7 +128,7 @@ for words in COMMANDS:
 
 @pytest.mark.parametrize("extras", sorted({needs(words) for words in COMMANDS} - {()}), ids=",".join)
 def test_the_extras_of_a_command_are_enough_to_load_it(extras: tuple[str, ...]) -> None:
-    """All commands with the same needs in one process, and what benchmarks import."""
+    """Loads all commands with the same extras in one process, and the imports of benchmarks."""
     code = f"""
 import sys
 from lie_ssl.cli import COMMANDS, _load
@@ -164,8 +164,8 @@ for call in {list(CALLS)}:
     except ImportError as error:
         print(error)
 """
-    for said, (call, extras) in zip(bare_python(code).splitlines(), CALLS.items(), strict=True):
-        assert said.endswith(f"type: pip install 'lie_ssl[{extras}]'"), call
+    for message, (call, extras) in zip(bare_python(code).splitlines(), CALLS.items(), strict=True):
+        assert message.endswith(f"type: pip install 'lie_ssl[{extras}]'"), call
 
 
 def test_only_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +177,7 @@ def test_only_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(caught.value, UserError)
 
 
-def test_errors_of_other_imports_are_left_alone() -> None:
+def test_errors_of_other_imports_are_not_changed() -> None:
     assert explained(ModuleNotFoundError("No module named 'mine'", name="mine")) is None
     assert explained(ModuleNotFoundError("No module named 'pandas.odd'", name="pandas.odd")) is None
     assert explained(ModuleNotFoundError("odd")) is None
@@ -198,7 +198,7 @@ def test_an_import_that_fails_in_the_middle_of_a_command(
 
 
 @pytest.mark.slow
-def test_commands_run_with_their_extras_alone(tmp_path: Path) -> None:
+def test_commands_run_with_only_their_extras(tmp_path: Path) -> None:
     data, run = str(tmp_path / "data"), str(tmp_path / "run")
     classes = ["--classes", "car", "chair", "mug", "--instances", "8", "--step", "60", "--size", "16"]
     tiny = ["--optim.steps", "4", "--optim.batch", "8", "--log.check-every", "1000"]

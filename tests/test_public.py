@@ -1,4 +1,4 @@
-"""What the packages export: every public name exists, has a docstring, and brings no more than its extra."""
+"""Exports of packages: every public name exists, has a docstring, and only needs its extra."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def full_name(package: str) -> str:
     return package if package == "lie_ssl" else f"lie_ssl.{package}"
 
 
-def test_dir_lists_what_is_public_and_loads_nothing() -> None:
+def test_dir_lists_public_names_and_loads_nothing() -> None:
     code = (
         "import sys, lie_ssl\n"
         "assert set(lie_ssl.__all__) <= set(dir(lie_ssl)), dir(lie_ssl)\n"
@@ -61,7 +61,7 @@ def test_every_public_name_exists_and_is_documented(package: str) -> None:
 
 
 @pytest.mark.parametrize(("extras", "packages"), EXTRAS.items())
-def test_importing_a_package_needs_no_more_than_its_extra(extras: tuple[str, ...], packages: tuple[str, ...]) -> None:
+def test_importing_a_package_only_needs_its_extra(extras: tuple[str, ...], packages: tuple[str, ...]) -> None:
     imports = "\n".join(f"import {full_name(package)}" for package in packages)
     code = f"from tests.bare import only\nonly(*{extras})\n{imports}"
     done = subprocess.run(

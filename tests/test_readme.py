@@ -1,4 +1,4 @@
-"""The README's tables are those of the results' CSVs, its links lead somewhere, and its code runs."""
+"""The tables of the README agree with the CSVs in results, its links are valid, and its code runs."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def test_main_tables(recipe: str, number: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["small", "long", "pretrained", "backbone"])
-def test_rows_are_those_of_the_recipe_as_it_is(name: str) -> None:
-    """A changed setting gives a unit another hash, and its kept rows would be of something else."""
+def test_rows_have_the_hashes_of_the_current_recipe(name: str) -> None:
+    """A changed setting would change the hash of a unit, and its stored rows would no longer apply."""
     recipe = GRIDS[name]()
     kept = set(pd.read_csv(RESULTS / name / "accuracy.csv")["recipe"])
     assert kept <= {known for unit in recipe.units for known in recipe.known_hashes(unit)}
@@ -44,7 +44,7 @@ def test_rows_are_those_of_the_recipe_as_it_is(name: str) -> None:
         assert len(kept) == len(recipe.units)
 
 
-def test_pictures_and_pages_are_there() -> None:
+def test_linked_pictures_and_pages_exist() -> None:
     text = (ROOT / "README.md").read_text()
     links = [part.partition(")")[0] for part in text.split("](")[1:]]
     assert len(links) > 8
@@ -54,7 +54,7 @@ def test_pictures_and_pages_are_there() -> None:
 
 @pytest.fixture(scope="module")
 def place(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what the README's text has made before its code: data/small and runs/mae_lie, but tiny ones."""
+    """A folder with a tiny data set and run for the code of the README: data/small and runs/mae_lie."""
     folder = tmp_path_factory.mktemp("readme")
     shutil.copytree(tiny.folder, folder / "data" / "small")
     with pytest.MonkeyPatch.context() as patch:
@@ -68,7 +68,7 @@ def test_there_are_blocks_of_code() -> None:
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
-def test_every_block_of_code_runs_by_itself(place: Path, number: int) -> None:
+def test_every_block_of_code_runs_on_its_own(place: Path, number: int) -> None:
     code = place / f"block_{number}.py"
     code.write_text(BLOCKS[number])
     done = subprocess.run(
@@ -78,7 +78,7 @@ def test_every_block_of_code_runs_by_itself(place: Path, number: int) -> None:
 
 
 def test_the_blocks_run_one_after_another(place: Path) -> None:
-    """As in one session, where the names of one block stay for the next."""
+    """As in one session, where later blocks use the names of earlier ones."""
     shutil.rmtree(place / "my_model", ignore_errors=True)
     (place / "all.py").write_text("\n".join(BLOCKS[1:]))
     done = subprocess.run(

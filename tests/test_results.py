@@ -1,4 +1,4 @@
-"""The folder `results` holds measurements and the figures that pages show, and nothing that can be made from them."""
+"""The folder `results` contains measurements and figures of pages, but nothing that can be generated from them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def tracked() -> list[str]:
 
 
 def links_into_results(page: Path) -> set[Path]:
-    """Files and folders of `results` that the text of a page links to or names by their path; code is left out."""
+    """Files and folders in `results` that a page links to or names by path, except in code."""
     text = CODE.sub("", page.read_text(encoding="utf-8"))
     paths = {ROOT / name for name in MENTION.findall(text)}
     paths |= {Path(os.path.normpath(page.parent / link)) for link in LINK.findall(text) if "://" not in link}
@@ -46,7 +46,7 @@ def test_there_are_few_files(tracked: list[str]) -> None:
     assert 0 < len(tracked) <= MOST_FILES
 
 
-def test_no_file_can_be_made_from_others(tracked: list[str]) -> None:
+def test_no_file_can_be_generated_from_others(tracked: list[str]) -> None:
     assert not [name for name in tracked if "/tables/" in name or name.endswith((".svg", ".tex"))]
 
 
@@ -57,20 +57,20 @@ def test_every_figure_is_shown_on_a_page(tracked: list[str]) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_links_lead_to_files(page: Path) -> None:
+def test_links_point_to_existing_files(page: Path) -> None:
     for path in links_into_results(page):
         assert path.exists(), path
 
 
-def test_links_are_to_committed_files(tracked: list[str]) -> None:
-    """A table that was made again lies in the folder, but not in the next clone."""
+def test_links_point_to_committed_files(tracked: list[str]) -> None:
+    """A generated table exists in the folder, but not in a fresh clone."""
     known = {ROOT / name for name in tracked}
     known |= {folder for path in known for folder in path.parents}
     for page in PAGES:
         assert links_into_results(page) <= known, page
 
 
-def test_made_files_are_ignored(tracked: list[str]) -> None:
+def test_generated_files_are_ignored(tracked: list[str]) -> None:
     names = ["small/tables/gains.csv", "coil20/figures/bars_linear_3d.png", "long/figures/bars_linear_2d.svg"]
     for name in (f"results/{name}" for name in names):
         assert name not in tracked
@@ -78,7 +78,7 @@ def test_made_files_are_ignored(tracked: list[str]) -> None:
         assert done.returncode == 0, name
 
 
-def test_tables_and_figures_can_be_made_again(tmp_path: Path) -> None:
+def test_tables_and_figures_can_be_generated_again(tmp_path: Path) -> None:
     main(["report", str(RESULTS / "coil20" / "rows"), "--out", str(tmp_path / "r.html"), "--files", str(tmp_path)])
     assert (tmp_path / "tables" / "headline_accuracy.md").exists()
     assert (tmp_path / "tables" / "gains.csv").exists()

@@ -1,4 +1,4 @@
-"""Configs to plain data and back, and what is said of data that does not fit."""
+"""Serialization of configs, and errors for invalid data."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def through_json(config: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_config_comes_back(kind: type) -> None:
+def test_every_config_survives_json(kind: type) -> None:
     assert from_plain(kind, through_json(kind())) == kind()
 
 
 @pytest.mark.parametrize("recipe", list(PRETRAIN_RECIPES))
 @pytest.mark.parametrize("method", ["mae", "vicreg", "simclr"])
 @pytest.mark.parametrize("arm", ARMS)
-def test_every_recipe_comes_back(recipe: str, method: str, arm: str) -> None:
+def test_every_recipe_survives_json(recipe: str, method: str, arm: str) -> None:
     config = PRETRAIN_RECIPES[recipe](method, arm)
     back = read_config(through_json(config))
     assert back == config
@@ -55,21 +55,21 @@ def test_every_recipe_comes_back(recipe: str, method: str, arm: str) -> None:
 
 unit = st.floats(0.0, 1.0)
 positive = st.floats(1e-6, 1e6)
-words = st.text('ab:._ "\u00e9', min_size=1)
-option = st.tuples(words, st.booleans() | st.integers(-99, 16384) | st.floats(-99, 16384) | words)
+text = st.text('ab:._ "\u00e9', min_size=1)
+option = st.tuples(text, st.booleans() | st.integers(-99, 16384) | st.floats(-99, 16384) | text)
 
 
 @given(
     st.builds(
         EncoderConfig,
-        name=words,
+        name=text,
         image_size=st.one_of(st.none(), st.integers(1, 4096)),
         pool=st.sampled_from(["auto", "avg", "token", "own"]),
-        allow=st.lists(words).map(tuple),
+        allow=st.lists(text).map(tuple),
         options=st.lists(option, unique_by=lambda pair: pair[0]).map(tuple),
     )
 )
-def test_any_encoder_config_comes_back(config: EncoderConfig) -> None:
+def test_any_encoder_config_survives_json(config: EncoderConfig) -> None:
     back = from_plain(EncoderConfig, through_json(config))
     assert back == config
     assert [type(value) for _, value in back.options] == [type(value) for _, value in config.options]
@@ -98,11 +98,11 @@ operators = st.builds(
         operator=operators,
     )
 )
-def test_any_objective_comes_back(config: LieConfig) -> None:
+def test_any_objective_survives_json(config: LieConfig) -> None:
     assert from_plain(LieConfig, through_json(config)) == config
 
 
-def test_plain_data_is_what_json_has() -> None:
+def test_serialized_configs_only_have_json_types() -> None:
     def check(value: Any) -> None:
         assert type(value) in (dict, list, str, int, float, bool, type(None))
         for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
@@ -114,16 +114,16 @@ def test_plain_data_is_what_json_has() -> None:
     assert to_plain(LiteralConfig())["operator"]["generators"] == [4]
 
 
-def test_what_is_not_given_keeps_its_default() -> None:
+def test_missing_values_have_defaults() -> None:
     config = from_plain(PretrainConfig, {"optim": {"lr": 1}})
-    assert (config.optim.lr, type(config.optim.lr)) == (1.0, float)  # a whole number serves as a float
+    assert (config.optim.lr, type(config.optim.lr)) == (1.0, float)  # an integer is accepted as a float
     assert config.optim.batch == OptimConfig().batch
     literal = from_plain(LiteralConfig, {"operator": {"generators": [2, 3]}})
     assert literal.operator == OperatorConfig(generators=(2, 3))
 
 
 @pytest.mark.parametrize(
-    ("values", "words"),
+    ("values", "message"),
     [
         ({"sede": 1}, r"config has no setting 'sede'; did you mean 'seed'\?"),
         ({"seed": "one"}, "config.seed is 'one', but it must be of type int"),
@@ -141,14 +141,14 @@ def test_what_is_not_given_keeps_its_default() -> None:
         ({"optim": {"lr": -1.0}}, "optim.lr is -1.0, but it must be above 0"),
     ],
 )
-def test_what_does_not_fit_is_named_by_its_path(values: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError, match=words) as error:
+def test_invalid_values_are_named_by_their_path(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message) as error:
         from_plain(PretrainConfig, values)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("values", "words"),
+    ("values", "message"),
     [
         ({"lei": 1.0}, r"config has no setting 'lei'; did you mean 'lie'\?"),
         ({"operator": {"fixed": "half"}}, "config.operator.fixed is 'half', but it must be int or float"),
@@ -158,12 +158,12 @@ def test_what_does_not_fit_is_named_by_its_path(values: dict[str, Any], words: s
         ({"operator": {"algebra": "su2"}}, "config.operator: there is no algebra 'su2'; there are block, commuting"),
     ],
 )
-def test_what_does_not_fit_an_objective_is_named_by_its_path(values: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError, match=words):
+def test_invalid_values_of_an_objective_are_named_by_their_path(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         from_plain(LieConfig, values)
 
 
-def test_a_list_for_named_values() -> None:
+def test_a_list_instead_of_a_mapping() -> None:
     with pytest.raises(UserError, match=r"run is \[1\], but it must be a mapping of settings"):
         from_plain(PretrainConfig, [1], "run")  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""The cure loads a torchvision that does not fit torch, and leaves a sound one alone."""
+"""The patch makes a torchvision that does not match torch importable, and does not change a compatible one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ print(tuple(tv.models.resnet18().eval()(torch.zeros(1, 3, 32, 32)).shape))
     assert run(code).split("\n")[:2] == ["(3, 8, 8) True", "(1, 1000)"]
 
 
-def test_a_sound_torchvision_is_left_alone(tmp_path: Path) -> None:
+def test_a_compatible_torchvision_is_not_changed(tmp_path: Path) -> None:
     package = tmp_path / "torchvision"
     package.mkdir()
     (package / "__init__.py").write_text("imports = globals().get('imports', 0) + 1\n__version__ = 'sound'\n")
@@ -41,7 +41,7 @@ print(tv.__version__, tv.imports, is_patched(), 'torch' in sys.modules)
 def test_a_mismatched_torchvision_is_patched(tmp_path: Path) -> None:
     package = tmp_path / "torchvision"
     package.mkdir()
-    # The same failure as the real one: the operator is looked up at import, and half of the package is loaded by then.
+    # The same failure as the real one: the operator is looked up when half of the package is already imported.
     (package / "part.py").write_text("")
     (package / "__init__.py").write_text(
         "from torchvision import part\nimport torch\n"

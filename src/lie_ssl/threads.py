@@ -1,10 +1,10 @@
-"""How many threads a computation takes, and how they wait for each other.
+"""The number of threads of a computation, and how they wait for each other.
 
-On a shared machine a second thread can cost more than it gives: each product of matrices ends when the slower thread
-does, and that one may be waiting for a core that another program has. So independent work goes to processes of one
-thread each (:mod:`lie_ssl.training.jobs`), and what is small stays on one thread.
+On a shared machine a second thread can cost more than it gains: each matrix product ends when the slower thread does,
+and that thread may be waiting for a core that another program uses. So independent work runs in single-threaded
+processes (:mod:`lie_ssl.training.jobs`), and small work runs on one thread.
 
-Nothing here changes what somebody asked for: it acts in the command line only, and not where OMP_NUM_THREADS is set.
+This only affects the command line, and only if OMP_NUM_THREADS is not set.
 """
 
 from __future__ import annotations
@@ -14,31 +14,30 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-NUMBER = "OMP_NUM_THREADS"
-AUTOMATIC = "LIE_SSL_AUTOMATIC_THREADS"  # set to 1 where the number of threads is ours to choose
-# Threads that wait give their core to other programs, in place of asking again and again whether they may go on:
-# OpenMP's own setting, and that of Intel's library.
+NUM_THREADS = "OMP_NUM_THREADS"
+AUTOMATIC = "LIE_SSL_AUTOMATIC_THREADS"  # 1 if we choose the number of threads
+# Waiting threads yield their core to other programs instead of spinning: the settings of OpenMP and of Intel's library.
 WAIT_POLICY = {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
-SMALL = 200_000_000  # multiplications of a product
+SMALL = 200_000_000  # multiplications in a matrix product
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
 def prepare_environment() -> None:
-    """Sets how threads wait. Must run before torch is imported, whose libraries read the environment once."""
-    if not os.environ.get(NUMBER):
+    """Sets how threads wait. Must run before torch is imported, because its libraries read the environment once."""
+    if not os.environ.get(NUM_THREADS):
         os.environ[AUTOMATIC] = "1"
     for name, value in WAIT_POLICY.items():
         os.environ.setdefault(name, value)
 
 
 def child_environment(threads: int) -> Mapping[str, str]:
-    """The environment of a process that may take so many threads, or fewer if its work is small."""
-    automatic = {} if os.environ.get(NUMBER) and AUTOMATIC not in os.environ else {AUTOMATIC: "1"}
-    return {**WAIT_POLICY, **os.environ, **automatic, NUMBER: str(threads)}
+    """The environment of a child process with at most this number of threads; it uses fewer for small work."""
+    automatic = {} if os.environ.get(NUM_THREADS) and AUTOMATIC not in os.environ else {AUTOMATIC: "1"}
+    return {**WAIT_POLICY, **os.environ, **automatic, NUM_THREADS: str(threads)}
 
 
 def usable_cores() -> int:
-    """Cores that this process may use: those of its affinity mask, and no more than its container's quota."""
+    """The number of cores that this process may use: its affinity mask, limited by the quota of its container."""
     found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         quota, period = QUOTA.read_text(encoding="ascii").split()
@@ -49,41 +48,47 @@ def usable_cores() -> int:
 
 
 def core_budget() -> int:
-    """Cores that all threads and processes of a command share: OMP_NUM_THREADS if it is set, else the usable ones."""
+    """The number of cores shared by all threads and processes of a command: OMP_NUM_THREADS, or all usable cores."""
     try:
-        return max(1, int(os.environ.get(NUMBER, "").split(",")[0]))
+        return max(1, int(os.environ.get(NUM_THREADS, "").split(",")[0]))
     except ValueError:
         return usable_cores()
 
 
 def is_small(products: float) -> bool:
-    """Whether one thread is the better choice for a product of matrices with so many multiplications.
+    """Whether one thread is better for a matrix product with this number of multiplications.
 
-    A mean layer of vit_mini has 4e7 of them with 64 pictures of 32 pixels, and 1.4e8 with 256. On a machine that was
-    almost free, a second thread gained nothing in training with the one and 5 % at most in embedding with the other. A
-    layer of ResNet-18 has 2.4e8 (32 pictures of 64 pixels), and there the second thread halved the time of a step.
+    An average layer of vit_mini has 4e7 multiplications with 64 pictures of 32 pixels and 1.4e8 with 256 pictures. On
+    an almost idle machine, a second thread gained nothing in training with 64 pictures and at most 5 % in embedding
+    with 256. A layer of ResNet-18 has 2.4e8 (32 pictures of 64 pixels), and there a second thread halved the time per
+    step.
 
-    With two cores that other programs kept busy, a step of vit_mini took 0.1 seconds on one thread, 0.16 on two that
-    sleep while they wait, and 1.4 to 4.2 on two that do not (torch's default); one of ResNet-18 0.9 to 1.4 on one
-    thread, 0.8 to 1.0 and 5.8 to 6.8 on two.
+    Seconds per step on two cores that other programs kept busy:
+
+    =========  ==========  ============================  ==================================
+    model      one thread  two threads, passive waiting  two threads, spinning (by default)
+    =========  ==========  ============================  ==================================
+    vit_mini   0.1         0.16                          1.4 to 4.2
+    ResNet-18  0.9 to 1.4  0.8 to 1.0                    5.8 to 6.8
+    =========  ==========  ============================  ==================================
     """
     return products < SMALL
 
 
 def is_automatic() -> bool:
-    """Whether the number of threads is ours to choose, and there is more than one to choose from."""
+    """Whether we choose the number of threads and more than one is available."""
     import torch
 
     return os.environ.get(AUTOMATIC) == "1" and torch.get_num_threads() > 1
 
 
 @contextmanager
-def one_thread(wanted: bool = True) -> Iterator[None]:
-    """Computes on one thread, if it is wanted, and afterwards on as many as before."""
+def one_thread(enabled: bool = True) -> Iterator[None]:
+    """Limits torch to one thread inside the context, if enabled."""
     import torch
 
     threads = torch.get_num_threads()
-    torch.set_num_threads(1 if wanted else threads)
+    torch.set_num_threads(1 if enabled else threads)
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""What a shared file must not make anybody import."""
+"""A module that no shared file may cause to be imported."""
 
 from pathlib import Path
 
@@ -6,4 +6,4 @@ Path(__file__).with_name("evil_ran").mkdir(exist_ok=True)
 
 
 def run(**options: object) -> None:
-    """Would be called in place of an encoder."""
+    """Would be called as an encoder factory."""

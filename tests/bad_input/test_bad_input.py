@@ -1,4 +1,4 @@
-"""Bad input on the command line: exit code 2, one sentence, no traceback, nothing half-written, nothing executed."""
+"""Bad input on the command line gives exit code 2 and one sentence; nothing is half-written or executed."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from lie_ssl.protocol.results import evaluate_run
 from lie_ssl.training.export import export_run
 from lie_ssl.training.loading import load
 from lie_ssl.training.run import pretrain
-from tests.bad_input.cases import CASES, Case
-from tests.bad_input.world import MARK, World
+from tests.bad_input.cases import CASES
+from tests.bad_input.commands import Case
+from tests.bad_input.workspace import MARK, Workspace
 from tests.training.tiny_runs import few_pairs, tiny_run
 
 
 @pytest.fixture(scope="module")
-def shared(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> World:
-    """One good thing of each kind."""
+def shared(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """One valid example of each kind."""
     folder = tmp_path_factory.mktemp("shared")
     with pytest.MonkeyPatch.context() as patch:
         few_pairs(patch)
@@ -39,11 +40,11 @@ def shared(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> World:
     saved = load(run).save_pretrained(folder / "saved")
     exported = export_run(run, folder / "encoder.safetensors")
     shutil.rmtree(run / "features")
-    return World(folder, tiny.folder, run, folder / "evaluation", saved, exported)
+    return Workspace(folder, tiny.folder, run, folder / "evaluation", saved, exported)
 
 
 @pytest.fixture
-def world(shared: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+def workspace(shared: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     yield replace(shared, tmp=tmp_path)
@@ -52,7 +53,7 @@ def world(shared: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def files_below(folder: Path) -> dict[str, bytes]:
-    """Every file with its bytes, and every folder, by names that may be no UTF-8."""
+    """All files with their bytes, and all folders; names need not be valid UTF-8."""
     found = {}
     for root, folders, names in os.walk(os.fsencode(folder)):
         for name in folders:
@@ -67,9 +68,9 @@ def files_below(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in CASES])
-def test_bad_input(case: Case, world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = [str(word(world) if callable(word) else word) for word in case.command(world)]
-    before, good = files_below(world.tmp), files_below(world.run.parent)
+def test_bad_input(case: Case, workspace: Workspace, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [str(word(workspace) if callable(word) else word) for word in case.command(workspace)]
+    before, shared_files = files_below(workspace.tmp), files_below(workspace.run.parent)
     code: Any = 0
     try:
         main(arguments)
@@ -84,11 +85,11 @@ def test_bad_input(case: Case, world: World, capsys: pytest.CaptureFixture[str])
         assert error.startswith("lie-ssl: ")
         assert len(error) < 700
     assert case.words in error
-    assert not MARK.exists(), "code of the file was run"
-    after = files_below(world.tmp)
+    assert not MARK.exists(), "code in a file was executed"
+    after = files_below(workspace.tmp)
     assert {name for name in after if not name.startswith(case.leaves or ("\0",))} == before.keys()
     assert all(after[name] == content for name, content in before.items())
-    assert files_below(world.run.parent) == good
+    assert files_below(workspace.run.parent) == shared_files
 
 
 def test_there_are_enough_cases() -> None:

@@ -1,4 +1,4 @@
-"""Pictures survive the codec and the shards bit for bit; damaged bytes are named."""
+"""The codec and the shards are lossless; damaged bytes raise an error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_round_trip(picture: np.ndarray) -> None:
     assert np.array_equal(out, picture)
 
 
-def test_a_plain_picture_costs_next_to_nothing() -> None:
+def test_a_uniform_picture_compresses_to_almost_nothing() -> None:
     picture = np.full((224, 224, 3), 77, np.uint8)
     assert len(encode(picture)) < 40
     out = np.zeros_like(picture)
@@ -34,13 +34,13 @@ def test_a_plain_picture_costs_next_to_nothing() -> None:
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[:5], lambda b: b[:-3], lambda b: b[:6] + b"\x00" * 20, lambda b: b""])
-def test_damaged_bytes_are_one_sentence(damage: object) -> None:
+def test_damaged_bytes_raise_an_error(damage: object) -> None:
     picture = np.random.default_rng(0).integers(0, 255, (9, 9, 3)).astype(np.uint8)
     with pytest.raises(DamagedFrameError, match=r"damaged|fit"):
         decode(damage(encode(picture)), np.zeros_like(picture))  # type: ignore[operator]
 
 
-def test_a_frame_of_another_size_is_refused() -> None:
+def test_a_frame_of_another_size_is_rejected() -> None:
     picture = np.random.default_rng(0).integers(0, 255, (9, 9, 3)).astype(np.uint8)
     with pytest.raises(DamagedFrameError, match="does not fit"):
         decode(encode(picture), np.zeros((8, 8, 3), np.uint8))

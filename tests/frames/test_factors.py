@@ -1,4 +1,4 @@
-"""What every registered factor of variation promises, and the plain form of configs, which hashes hang on."""
+"""Properties of all registered factors of variation, and the serialized form of configs, on which hashes depend."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lie_ssl.frames.ranges import Ranges
 from lie_ssl.recipes.data import DATA_RECIPES
 from lie_ssl.render import RenderSettings, View
 
-# Of data sets that were made before factors had a registry.
+# Hashes of data sets that were made before factors had a registry.
 HASHES = {"demo": "a5d5225ac97b", "small": "13a5b8cf7d5b", "paper": "9442b8b8f63e"}
 
 
@@ -49,7 +49,7 @@ def test_old_data_sets_keep_their_hashes(recipe: str) -> None:
     assert config_hash(to_dict(DATA_RECIPES[recipe]())) == HASHES[recipe]
 
 
-def test_the_plain_form() -> None:
+def test_the_serialized_form() -> None:
     ranges = {"scale": (0.5, 1.0), "hue": (-40.0, 40.0), "light": (30.0, 30.0)}
     config = DataConfig(source="folder", path="x", layout="gso", poses=("so3",), ranges=ranges)
     plain = to_dict(config)
@@ -59,11 +59,11 @@ def test_the_plain_form() -> None:
     ]  # fmt: skip
     assert (plain["elevation"], plain["hue"]) == ([0.0, 0.0], [-40.0, 40.0])
     assert config_hash(plain) == "c54f96520284"
-    assert to_dict(DataConfig())["path"] == ""  # "none" was an empty word once
+    assert to_dict(DataConfig())["path"] == ""  # None used to be an empty string
     assert config.varied == ("hue", "scale")  # in the order of the registry
 
 
-def test_ranges_are_equal_and_hashable_whatever_their_order() -> None:
+def test_ranges_are_hashable_and_equal_in_any_order() -> None:
     first = DataConfig(ranges={"hue": (0.0, 9.0), "scale": (0.5, 1.0)})
     second = DataConfig(ranges={"scale": (0.5, 1.0), "light": (0.0, 0.0), "hue": (0.0, 9.0)})
     assert first == second

@@ -1,4 +1,4 @@
-"""Data sets with too few clips or objects for an evaluation say so, with flags that really help."""
+"""Data sets with too few clips or objects for an evaluation report it, and suggest flags that work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ av = pytest.importorskip("av")
 
 
 def clip(path: Path, seed: int) -> None:
-    """A bright square that moves, eight frames."""
+    """A moving bright square, eight frames."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with av.open(str(path), "w") as container:
         stream = container.add_stream("mpeg4", rate=10)
@@ -37,7 +37,7 @@ def imported(root: Path, out: Path, capsys: pytest.CaptureFixture[str], *flags: 
     return "\n".join(line for line in capsys.readouterr().out.splitlines() if line.startswith("note: "))
 
 
-def test_three_clips_a_class_and_the_flags_that_help(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_suggested_flags_work_with_three_clips_per_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for i in range(3):
         clip(tmp_path / "v" / "cup" / f"{i}.mp4", i)
         clip(tmp_path / "v" / "toy" / f"{i}.mp4", i + 4)
@@ -54,7 +54,7 @@ def test_three_clips_a_class_and_the_flags_that_help(tmp_path: Path, capsys: pyt
     assert counts.tolist() == [1] * 6
 
 
-def test_two_clips_a_class_are_too_few_for_any_share(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_clips_per_class_are_too_few_for_any_share(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for i in range(2):
         clip(tmp_path / "v" / "cup" / f"{i}.mp4", i)
     clip(tmp_path / "v" / "toy" / "0.mp4", 5)
@@ -73,7 +73,7 @@ def test_clips_without_classes(tmp_path: Path, count: int, capsys: pytest.Captur
     )
 
 
-def test_photographs_speak_of_objects(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_messages_about_photographs_say_objects(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("cup", "toy"):
         for i in range(4):
             (tmp_path / "p" / name / str(i)).mkdir(parents=True)
@@ -81,11 +81,11 @@ def test_photographs_speak_of_objects(tmp_path: Path, capsys: pytest.CaptureFixt
                 values = np.random.default_rng(100 * len(name) + 10 * i + angle).integers(0, 256, (16, 16, 3))
                 Image.fromarray(values.astype(np.uint8)).save(tmp_path / "p" / name / str(i) / f"{angle}.png")
     note = imported(tmp_path / "p", tmp_path / "d", capsys)
-    assert "with 4 objects per class there is no validation split, so" in note  # 15 % of four are one
+    assert "with 4 objects per class there is no validation split, so" in note  # 15 % of four is one
     assert "--validation 0.25 --test 0.25, or add objects" in note
 
 
-def test_one_object_a_class_is_fine_where_photographs_are_imported_but_not_where_objects_are_drawn(
+def test_one_object_per_class_is_enough_for_photographs_but_not_for_rendered_objects(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     flags = ["--classes", "mug", "car", "--instances", "1", "--size", "16", "--step", "90", "--workers", "1"]
@@ -97,7 +97,7 @@ def test_one_object_a_class_is_fine_where_photographs_are_imported_but_not_where
         (tmp_path / "p" / name / "a").mkdir(parents=True)
         for angle in (0, 90):
             Image.new("RGB", (16, 16), (angle, len(name), 99)).save(tmp_path / "p" / name / "a" / f"{angle}.png")
-    assert "every class is one object" in imported(tmp_path / "p", tmp_path / "e", capsys)
+    assert "every class has one instance" in imported(tmp_path / "p", tmp_path / "e", capsys)
 
 
 @pytest.mark.parametrize("given", [(0.10, 0.15), (0.0, 0.0), (0.0, 0.9), (0.0, 0.15), (0.5, 0.0)])
@@ -111,7 +111,7 @@ def test_the_suggested_shares_fill_every_split_of_every_class(given: tuple[float
             for name in ("mug", "car"):
                 splits = assign([str(i) for i in range(size)], name, validation=validation, test=test, seed=3)
                 assert {split for split, _ in splits.values()} == {"train", "validation", "test"}
-    assert enough_shares([50], 0.0, 0.15) == (0.02, 0.15)  # what was large enough is kept
+    assert enough_shares([50], 0.0, 0.15) == (0.02, 0.15)  # shares that are large enough do not change
 
 
 @pytest.mark.parametrize("sizes", [[1], [2], [2, 40]])

@@ -1,4 +1,4 @@
-"""Figures have the right size and content; exports can be read by those they are meant for."""
+"""Figures have the right size and content; exports can be read by other libraries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lie_ssl.frames.figures import draw_figures, grid
 
 def test_figures(tiny: FrameSet, tmp_path: Path) -> None:
     paths = {p.name: p for p in draw_figures(tiny, tmp_path, "mug")}
-    side, head = 128, 16  # 16 px eight times larger, and a line of text
+    side, head = 128, 16  # 16 px enlarged eight times, and a line of text
     assert Image.open(paths["poses_2d.png"]).size == (6 * side, side + head)
     assert Image.open(paths["poses_3d.png"]).size == (6 * side, side + head)
     assert Image.open(paths["classes.png"]).size == (16 * side, 2 * (side + head))
@@ -29,7 +29,7 @@ def test_figures(tiny: FrameSet, tmp_path: Path) -> None:
     assert turning.n_frames == 12  # type: ignore[attr-defined]
 
 
-def test_a_grid_shows_the_frames_it_is_asked_for(tiny: FrameSet) -> None:
+def test_a_grid_shows_the_requested_frames(tiny: FrameSet) -> None:
     page = np.asarray(grid(tiny, [[("a", 3), ("b", 7)]], zoom=1, captions=False))
     assert np.array_equal(page, np.concatenate(list(tiny.read([3, 7])), axis=1))
 

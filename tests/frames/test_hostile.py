@@ -1,4 +1,4 @@
-"""Data sets and archives that somebody has tampered with, or saved again with other tools."""
+"""Data sets and archives that were tampered with, or written by other tools."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lie_ssl.storage import limits
 from lie_ssl.training.checks import Checks
 
 
-def test_an_index_of_pandas_does_not_change_the_pictures(tiny: FrameSet, tmp_path: Path) -> None:
+def test_an_index_written_by_pandas_gives_the_same_pictures(tiny: FrameSet, tmp_path: Path) -> None:
     folder = shutil.copytree(tiny.folder, tmp_path / "d")
     frame = pq.read_table(folder / "index.parquet").to_pandas()
     frame.index = frame.index[::-1]
@@ -32,7 +32,7 @@ def test_an_index_of_pandas_does_not_change_the_pictures(tiny: FrameSet, tmp_pat
     assert np.array_equal(again.read(rows), tiny.read(rows))
 
 
-def test_a_file_in_a_zip_that_does_not_fit_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_in_a_zip_that_does_not_fit_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with zipfile.ZipFile(tmp_path / "p.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("mug/red/a_1.png", bytes(1_000_000))
     monkeypatch.setattr(limits, "available_memory", lambda: 100_000)
@@ -41,7 +41,7 @@ def test_a_file_in_a_zip_that_does_not_fit_into_memory(tmp_path: Path, monkeypat
 
 
 def test_a_factor_that_does_not_vary_among_validation_frames(tiny: FrameSet, tmp_path: Path) -> None:
-    """The checks of a run know the factors of the whole data set."""
+    """The checks of a run use the factors of the whole data set."""
     folder = shutil.copytree(tiny.folder, tmp_path / "d")
     frames = FrameSet(folder)
     training = frames.index.index[frames.index["split"] == "train"]

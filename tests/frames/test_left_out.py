@@ -1,4 +1,4 @@
-"""What was left out of a data set: one line a reason, and the full list in a file."""
+"""Objects left out of a data set are reported with one line per reason and listed in a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def rows(path: Path) -> list[list[str]]:
     return list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"))))
 
 
-def test_many_collision_meshes_are_one_line_and_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_collision_meshes_give_one_line_and_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root = tmp_path / "my meshes"
     for i in range(3):
         pyramid(root / "mug" / f"m{i}" / "model.obj", 1.1 + i)
@@ -40,8 +40,7 @@ def test_many_collision_meshes_are_one_line_and_a_file(tmp_path: Path, capsys: p
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("left out")]
     assert lines == [
         "left out 24: is a collision mesh (first: mug/m0/model_collision_0.obj)",
-        "left out 4: cannot be used, it has no faces: export it again or take it out of the folder "
-        "(first: mug/=evil.obj)",
+        "left out 4: cannot be used (it has no faces): export it again or remove it (first: mug/=evil.obj)",
         f"left out 28 in all, listed in {out / 'left_out.csv'}",
     ]
     dropped = json.loads((out / "card.json").read_text())["dropped"]
@@ -53,11 +52,11 @@ def test_many_collision_meshes_are_one_line_and_a_file(tmp_path: Path, capsys: p
     (out / "left_out.csv").write_text("changed by hand")
     main(["data", "verify", str(out)])
     (out / "left_out.csv").unlink()
-    main(["data", "make", "small", "--out", str(out), *flags])  # the folder is not blocked
+    main(["data", "make", "small", "--out", str(out), *flags])  # the folder can still be used
     assert "left out 28 in all\n" in capsys.readouterr().out
 
 
-def test_names_that_a_spreadsheet_would_run(tmp_path: Path) -> None:
+def test_names_that_a_spreadsheet_would_execute_are_escaped(tmp_path: Path) -> None:
     root = tmp_path / "p"
     for name in ("=cmd", "cup"):
         (root / name / "a").mkdir(parents=True)
@@ -78,7 +77,11 @@ def test_without_anything_left_out_there_is_no_file(tmp_path: Path, tiny: FrameS
 
 
 GROUPS: dict[str, list[tuple[str, str]]] = {
-    "another file was taken as the mesh of this folder": [
+    "another file is used as the mesh of this folder": [
+        ("m/b.obj", "a.obj is used as the mesh of this folder"),
+        ("m/d.obj", "c d.obj is used as the mesh of this folder"),
+    ],
+    "another file was taken as the mesh of this folder": [  # as in older cards
         ("m/b.obj", "a.obj was taken as the mesh of this folder"),
         ("m/d.obj", "c d.obj was taken as the mesh of this folder"),
     ],
@@ -91,13 +94,13 @@ GROUPS: dict[str, list[tuple[str, str]]] = {
         ("a/1.glb", "/my data/a/1.glb cannot be read as a glb file (ValueError): export it again."),
         ("b c/2.glb", "/my data/b c/2.glb cannot be read as a glb file (ValueError): export it again."),
     ],
-    "cannot be used, it promises N vertices and N faces but ends before": [
-        ("m/5.off", "/my data/m/5.off cannot be used, it promises 5 vertices and 2 faces but ends before"),
-        ("m/6.off", "/my data/m/6.off cannot be used, it promises 62 vertices and 2 faces but ends before"),
+    "cannot be used (it should have N vertices and N faces but ends before)": [
+        ("m/5.off", "/my data/m/5.off cannot be used (it should have 5 vertices and 2 faces but ends before)"),
+        ("m/6.off", "/my data/m/6.off cannot be used (it should have 62 vertices and 2 faces but ends before)"),
     ],
-    "cannot be unpacked (bad): fetch it again": [
-        ("Scopia:bed/a.obj", "Scopia.sh3f:bed/a.obj cannot be unpacked (bad): fetch it again."),
-        ("Scopia:bed/b.obj", "Scopia.sh3f:bed/b.obj cannot be unpacked (bad): fetch it again."),
+    "cannot be unpacked (bad): download it again": [
+        ("Scopia:bed/a.obj", "Scopia.sh3f:bed/a.obj cannot be unpacked (bad): download it again."),
+        ("Scopia:bed/b.obj", "Scopia.sh3f:bed/b.obj cannot be unpacked (bad): download it again."),
     ],
     "cannot read the picture ...: image file is truncated (N bytes)": [
         ("a/b/0.png", "cannot read the picture a/b/0.png: image file is truncated (3 bytes)"),

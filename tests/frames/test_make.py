@@ -1,4 +1,4 @@
-"""Making a data set: the same bytes however it is made, and nothing lost or written over."""
+"""Making a data set always gives the same bytes, and nothing is lost or overwritten."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ def test_stored_pictures_are_the_rendered_ones(tiny: FrameSet) -> None:
         mesh, _ = make_instance(frame["class"], int(frame["instance"]))
         view = View(np.array(frame["rotation"], np.float64).reshape(3, 3))
         expected = render(mesh, [view], tiny_config().render)[0]
-        # The index keeps rotations as float32, so an edge may move by a hair.
+        # The index stores rotations as float32, so edges may move slightly.
         assert (np.abs(tiny.read([row])[0].astype(int) - expected) > 2).mean() < 0.01
 
 
-def test_duplicates_read_as_their_twins(tiny: FrameSet) -> None:
+def test_duplicates_have_the_picture_of_the_original(tiny: FrameSet) -> None:
     twins = tiny.index[tiny.index["duplicate_of"].notna()]
     assert np.array_equal(tiny.read(twins.index), tiny.read(twins["duplicate_of"].astype(int)))
 
 
-def test_reading_outside_is_one_sentence(tiny: FrameSet) -> None:
+def test_reading_beyond_the_end_is_a_user_error(tiny: FrameSet) -> None:
     with pytest.raises(UserError, match="has 288 frames"):
         tiny.read([288])
     assert tiny.read([]).shape == (0, 16, 16, 3)
@@ -99,7 +99,7 @@ def test_killed_and_resumed_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_an_orphaned_worker_stops() -> None:
-    """The workers of a killed parent do not go on for ever."""
+    """The workers of a killed process do not run forever."""
     code = (
         "import multiprocessing, os, time\nfrom lie_ssl.frames.jobs import _begin_worker\n"
         "def work(pid):\n    _begin_worker(None)\n    print(os.getpid(), flush=True)\n    time.sleep(600)\n"
@@ -132,7 +132,7 @@ def test_making_it_again_changes_nothing(tiny: FrameSet) -> None:
     assert {p: p.stat().st_mtime_ns for p in tiny.folder.iterdir()} == before
 
 
-def test_another_data_set_is_not_written_over(tiny: FrameSet, tmp_path: Path) -> None:
+def test_another_data_set_is_not_overwritten(tiny: FrameSet, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"another data set \(seed is 0 there and 1 here\)"):
         make_frames(tiny_config(seed=1), tiny.folder)
     (tmp_path / "thesis.tex").write_text("precious")
@@ -141,13 +141,13 @@ def test_another_data_set_is_not_written_over(tiny: FrameSet, tmp_path: Path) ->
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_a_file_in_the_way(tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
     (tmp_path / "d").write_text("")
     with pytest.raises(UserError, match="cannot use the folder"):
         make_frames(tiny_config(), tmp_path / "d")
 
 
-def test_two_processes_cannot_make_one_folder_at_once(tmp_path: Path) -> None:
+def test_two_processes_cannot_use_the_same_folder(tmp_path: Path) -> None:
     folder = tmp_path / "d"
     folder.mkdir()
     with folder_lock(folder):
@@ -163,7 +163,7 @@ def test_two_processes_cannot_make_one_folder_at_once(tmp_path: Path) -> None:
     assert verify(folder) == []
 
 
-def test_a_card_of_another_version(tiny: FrameSet, tmp_path: Path) -> None:
+def test_a_card_with_another_format(tiny: FrameSet, tmp_path: Path) -> None:
     shutil.copytree(tiny.folder, tmp_path / "d")
     card = json.loads((tmp_path / "d" / "card.json").read_text())
     (tmp_path / "d" / "card.json").write_text(json.dumps(card | {"format": 99}))
@@ -190,7 +190,7 @@ def test_verify_finds_any_change(tiny: FrameSet, tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_too_little_space_is_said_before_anything_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_space_is_reported_before_rendering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage(tmp_path)._replace(free=1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
     with pytest.raises(UserError, match="GB free"):
@@ -199,10 +199,10 @@ def test_too_little_space_is_said_before_anything_is_drawn(tmp_path: Path, monke
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_full_disk_is_one_sentence_and_leaves_no_half_files(
+def test_a_full_disk_is_a_user_error_and_leaves_no_incomplete_files(
     workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A real file system of 256 kB, with the check before it switched off."""
+    """On a real file system of 256 kB, without the check for free space."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(
@@ -226,7 +226,7 @@ def test_one_instance_and_one_pose(tmp_path: Path) -> None:
     assert set(frames.index["split"]) == {"train"}
 
 
-def test_classes_are_sorted_and_taken_once(tmp_path: Path) -> None:
+def test_classes_are_sorted_and_unique(tmp_path: Path) -> None:
     frames = make_frames(tiny_config(classes=("mug", "car", "mug"), instances=2), tmp_path / "d", workers=1)
     assert frames.classes == ["car", "mug"]
     assert frames.index["instance"].nunique() == 2
@@ -240,7 +240,7 @@ def test_grey_frames(tmp_path: Path) -> None:
     assert frames.read([0, 1]).shape == (2, 16, 16, 1)
 
 
-def test_rows_can_be_a_mask_but_not_anything_else(tiny: FrameSet) -> None:
+def test_rows_can_be_a_mask(tiny: FrameSet) -> None:
     mask = tiny.index["class"] == "mug"
     assert np.array_equal(tiny.read(mask), tiny.read(tiny.index.index[mask]))
     for bad in ([1.5], 5, np.array([True, False])):

@@ -1,4 +1,4 @@
-"""Pairs: as in the paper, the same at any number of workers, split over ranks without overlap."""
+"""Pairs: as in the paper, independent of the number of workers, split over ranks without overlap."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_wrapped(degrees: float) -> None:
     assert float(wrapped(np.array(180.0))) == float(wrapped(np.array(-180.0))) == np.pi
 
 
-def test_pairs_are_of_one_training_instance_and_one_kind(tiny: FrameSet) -> None:
+def test_a_pair_has_one_training_instance_and_one_kind_of_pose(tiny: FrameSet) -> None:
     sampler = PairSampler(tiny.index, batch_size=6, passes=30)
     index = tiny.index
     for batch in sampler:
@@ -47,7 +47,7 @@ def test_pairs_are_of_one_training_instance_and_one_kind(tiny: FrameSet) -> None
         assert (batch.paired == (batch.first != batch.second)).all()
 
 
-def test_half_of_the_instances_vary_and_the_rest_show_the_typical_pose(tiny: FrameSet) -> None:
+def test_half_of_the_instances_vary_and_the_others_have_the_typical_pose(tiny: FrameSet) -> None:
     sampler = PairSampler(tiny.index, batch_size=18, passes=20)
     seen: dict[tuple[str, str], set[int]] = {}
     for first, second in all_pairs(sampler):
@@ -79,7 +79,7 @@ def test_pairs_cover_both_directions_and_all_kinds(tiny: FrameSet) -> None:
     assert forward / len(pairs) == pytest.approx(0.5, abs=0.05)
 
 
-def test_seed_and_epoch_decide(tiny: FrameSet) -> None:
+def test_pairs_depend_on_seed_and_epoch(tiny: FrameSet) -> None:
     def run(seed: int, epoch: int) -> list[tuple[int, int]]:
         sampler = PairSampler(tiny.index, batch_size=6, seed=seed)
         sampler.set_epoch(epoch)
@@ -105,7 +105,7 @@ def test_last_batch(tiny: FrameSet) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_loader_gives_the_same_with_any_number_of_workers(tiny: FrameSet, workers: int) -> None:
+def test_the_loader_gives_the_same_batches_with_any_number_of_workers(tiny: FrameSet, workers: int) -> None:
     sampler = PairSampler(tiny.index, batch_size=6, seed=3)
     alone, many = list(pair_loader(tiny, sampler)), list(pair_loader(tiny, sampler, workers))
     assert len(alone) == len(many) == 3
@@ -118,7 +118,7 @@ def test_loader_gives_the_same_with_any_number_of_workers(tiny: FrameSet, worker
     assert [tiny.classes[i] for i in alone[0]["label"]] == list(tiny.index.loc[batch.first, "class"])
 
 
-def test_free_rotations_and_factors_have_deltas_of_their_own(tmp_path: Path) -> None:
+def test_free_rotations_and_factors_have_their_own_deltas(tmp_path: Path) -> None:
     config = tiny_config(poses=("so3",), rotations=12, instances=4, ranges={"hue": (0, 360), "scale": (0.5, 1.0)})
     frames = make_frames(config, tmp_path / "d", workers=1)
     sampler = PairSampler(frames.index, batch_size=6, singles=False, passes=5)
@@ -133,7 +133,7 @@ def test_free_rotations_and_factors_have_deltas_of_their_own(tmp_path: Path) -> 
             assert batch.delta[k] == pytest.approx([angle, hue, scale], abs=1e-4)
 
 
-def test_every_kind_of_pose_can_be_a_factor_of_its_own(tiny: FrameSet) -> None:
+def test_every_kind_of_pose_can_be_a_separate_factor(tiny: FrameSet) -> None:
     kinds = pose_kinds(tiny.index)
     assert kinds == ("2d", "3d")
     joint = PairSampler(tiny.index, batch_size=6, passes=30)
@@ -155,7 +155,7 @@ def test_every_kind_of_pose_can_be_a_factor_of_its_own(tiny: FrameSet) -> None:
     assert seen == set(kinds)
 
 
-def test_kinds_stand_before_the_other_factors_in_the_order_that_is_asked(tmp_path: Path) -> None:
+def test_kinds_come_before_other_factors_in_the_requested_order(tmp_path: Path) -> None:
     config = tiny_config(poses=("2d", "so3"), rotations=8, instances=4, ranges={"hue": (0, 360)})
     index = make_frames(config, tmp_path / "d", workers=1).index
     assert pose_kinds(index) == ("2d", "so3")
@@ -179,7 +179,7 @@ def test_bad_samplers(tiny: FrameSet, tmp_path: Path) -> None:
         PairSampler(single.index, batch_size=6)
 
 
-def test_a_part_of_the_index_in_any_order_gives_the_same_deltas(tiny: FrameSet) -> None:
+def test_a_subset_of_the_index_in_any_order_gives_the_same_deltas(tiny: FrameSet) -> None:
     shuffled = tiny.index.sample(frac=1, random_state=0)
     for batch in PairSampler(shuffled, batch_size=6, passes=3):
         angles = tiny.index["angle"].to_numpy()
@@ -191,7 +191,7 @@ def test_a_part_of_the_index_in_any_order_gives_the_same_deltas(tiny: FrameSet) 
         PairSampler(tiny.index.reset_index(drop=True), batch_size=3)
 
 
-def test_samplers_that_would_give_nothing(tiny: FrameSet) -> None:
+def test_samplers_without_batches(tiny: FrameSet) -> None:
     with pytest.raises(UserError, match="a batch of 256 is larger than an epoch of 18 instances"):
         PairSampler(tiny.index, batch_size=256)
     with pytest.raises(UserError, match="there is no 'tset' split; there are test, train, validation"):
@@ -204,7 +204,7 @@ def equal(a: PairBatch, b: PairBatch) -> bool:
     return all(np.array_equal(getattr(a, f), getattr(b, f)) for f in ("first", "second", "delta", "paired"))
 
 
-def test_an_epoch_can_begin_at_any_batch(tiny: FrameSet) -> None:
+def test_an_epoch_can_start_at_any_batch(tiny: FrameSet) -> None:
     sampler = PairSampler(tiny.index, batch_size=4, passes=2)
     sampler.set_epoch(5)
     whole = list(sampler)
@@ -215,7 +215,7 @@ def test_an_epoch_can_begin_at_any_batch(tiny: FrameSet) -> None:
         assert all(equal(a, b) for a, b in zip(rest, whole[first:], strict=True))
 
 
-def test_batches_that_are_left_out_are_not_drawn(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_skipped_batches_are_not_drawn(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
     sampler = PairSampler(tiny.index, batch_size=6)
     drawn: list[int] = []
     pair = sampler._pair
@@ -226,11 +226,11 @@ def test_batches_that_are_left_out_are_not_drawn(tiny: FrameSet, monkeypatch: py
 
     monkeypatch.setattr(sampler, "_pair", spied)
     list(sampler.batches(2))
-    assert len(drawn) == 6  # of the last batch only
+    assert len(drawn) == 6  # only the last batch
 
 
 @pytest.mark.parametrize("rank", [0, 1])
-def test_endless_is_epoch_after_epoch_from_any_batch(tiny: FrameSet, rank: int) -> None:
+def test_endless_repeats_epochs_from_any_batch(tiny: FrameSet, rank: int) -> None:
     def sampler() -> PairSampler:
         return PairSampler(tiny.index, batch_size=6, seed=2, rank=rank, world_size=2)
 
@@ -239,14 +239,14 @@ def test_endless_is_epoch_after_epoch_from_any_batch(tiny: FrameSet, rank: int) 
         one = sampler()
         one.set_epoch(epoch)
         epochs += list(one)
-    assert len(epochs) == 12  # three batches an epoch
+    assert len(epochs) == 12  # three batches per epoch
     for first in (0, 1, 3, 7):
         found = list(islice(sampler().endless(first), 12 - first))
         assert all(equal(a, b) for a, b in zip(found, epochs[first:], strict=True))
     assert not equal(epochs[0], epochs[3])
 
 
-def test_endless_starts_anew_each_time_it_is_asked(tiny: FrameSet) -> None:
+def test_endless_restarts_at_each_iteration(tiny: FrameSet) -> None:
     sampler = PairSampler(tiny.index, batch_size=6)
     first = list(islice(sampler.endless(), 5))
     sampler.set_epoch(9)
@@ -255,7 +255,7 @@ def test_endless_starts_anew_each_time_it_is_asked(tiny: FrameSet) -> None:
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_endless_loader_goes_on_where_it_is_told(tiny: FrameSet, workers: int) -> None:
+def test_the_endless_loader_resumes_at_a_given_batch(tiny: FrameSet, workers: int) -> None:
     expected = list(islice(PairSampler(tiny.index, batch_size=6, seed=3).endless(2), 4))
     loader = endless_loader(tiny, PairSampler(tiny.index, batch_size=6, seed=3), 2, workers)
     batches = iter(loader)
@@ -267,4 +267,4 @@ def test_endless_loader_goes_on_where_it_is_told(tiny: FrameSet, workers: int) -
         assert np.array_equal(found["paired"].numpy(), batch.paired)
         assert np.array_equal(found["label"].numpy(), tiny.labels[batch.first])
     with pytest.raises(TypeError):
-        len(loader)  # there is no end
+        len(loader)  # it is infinite

@@ -90,7 +90,7 @@ def test_coil_names(tmp_path: Path, numbers: tuple[int, ...], angles: tuple[int,
     assert frames.read([0]).shape == (1, 20, 20, 1)
 
 
-def test_a_zip_is_never_unpacked_outside(tmp_path: Path) -> None:
+def test_a_zip_cannot_write_outside_its_folder(tmp_path: Path) -> None:
     archive = tmp_path / "in" / "evil.zip"
     archive.parent.mkdir()
     with zipfile.ZipFile(archive, "w") as z:
@@ -118,7 +118,7 @@ def test_a_damaged_file_in_a_zip_is_named(tmp_path: Path) -> None:
         tree.read("cup/a/90.png")
 
 
-def test_a_failed_import_leaves_its_folder_free(tmp_path: Path) -> None:
+def test_the_folder_of_a_failed_import_can_be_used_again(tmp_path: Path) -> None:
     (tmp_path / "bad" / "cup" / "a").mkdir(parents=True)
     (tmp_path / "bad" / "cup" / "a" / "0.png").write_bytes(b"")
     with pytest.raises(UserError, match=r"no file in .*bad can be read"):
@@ -129,7 +129,7 @@ def test_a_failed_import_leaves_its_folder_free(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "angle"), [("v-030", 30), ("2-30", 30), ("v_-30", 330), ("-30", 330), ("a1_b12.5", 12.5), ("é-90", 90)]
 )
-def test_a_hyphen_is_a_minus_only_where_no_word_ends(tmp_path: Path, name: str, angle: float) -> None:
+def test_a_hyphen_after_a_word_is_not_a_minus(tmp_path: Path, name: str, angle: float) -> None:
     (tmp_path / "cup" / "a").mkdir(parents=True)
     (tmp_path / "cup" / "a" / f"{name}.png").write_bytes(picture(1))
     with open_tree(tmp_path) as tree:
@@ -168,7 +168,7 @@ def test_an_instance_without_a_readable_picture_is_dropped(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("files", "words"),
+    ("files", "message"),
     [
         ([], "has no pictures"),
         (["notes.txt"], "has no pictures"),
@@ -176,13 +176,13 @@ def test_an_instance_without_a_readable_picture_is_dropped(tmp_path: Path) -> No
         (["cup/a/front.png"], "has no angle; rename it"),
     ],
 )
-def test_trees_that_make_no_sense(tmp_path: Path, files: list[str], words: str) -> None:
+def test_invalid_folder_structures(tmp_path: Path, files: list[str], message: str) -> None:
     (tmp_path / "p").mkdir()
     for name in files:
         path = tmp_path / "p" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(picture(0))
-    with pytest.raises(UserError, match=words):
+    with pytest.raises(UserError, match=message):
         load(tmp_path / "p", tmp_path / "d")
     assert not (tmp_path / "d").exists()
 
@@ -210,7 +210,7 @@ def test_every_kind_of_picture_becomes_a_square(mode: str) -> None:
         assert load_picture(picture(0, shape, mode), "x", 16, grey=True).shape == (16, 16, 1)
 
 
-def test_transparent_parts_are_white_16_bits_are_scaled_and_exif_is_obeyed() -> None:
+def test_transparency_is_white_16_bits_are_scaled_and_exif_is_applied() -> None:
     clear = io.BytesIO()
     Image.new("RGBA", (8, 8), (255, 0, 0, 0)).save(clear, "png")
     assert (load_picture(clear.getvalue(), "x", 8) == 255).all()
@@ -228,8 +228,8 @@ def test_transparent_parts_are_white_16_bits_are_scaled_and_exif_is_obeyed() -> 
     assert frame[5:].min() > 200
 
 
-def test_a_huge_picture_is_refused() -> None:
+def test_a_huge_picture_is_rejected() -> None:
     data = bytearray(picture(0, (10, 10)))
-    data[16:24] = struct.pack(">II", 30000, 30000)  # the size in a PNG's header
+    data[16:24] = struct.pack(">II", 30000, 30000)  # the size in the PNG header
     with pytest.raises(UserError, match=r"30000 x 30000|cannot read"):
         load_picture(bytes(data), "big.png", 16)

@@ -1,4 +1,4 @@
-"""Angles that follow from the files themselves, and classes that nothing can be learned of."""
+"""Angles derived from the contents of files, and classes without training photographs."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def _most(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(photoset, "MOST_BYTES", request.param)
 
 
-def test_two_layouts_of_the_same_photographs_turn_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_layouts_of_the_same_photographs_have_equal_angles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = {f"{p}/{c}/{i}.png": noise(100 * (p == "test") + 10 * (c == "b") + i)
              for p in ("train", "test") for c in ("a", "b") for i in range(4)}  # fmt: skip
-    # Other folders around them, other names in another order, and more training pictures.
+    # Other folders, other names in another order, and more training pictures.
     other = {f"set/v2/{n[: n.rindex('/')]}/x{9 - int(n[-5])}.png": data for n, data in plain.items()}
     other |= {f"set/v2/train/a/more{i}.png": noise(1000 + i) for i in range(5)}
     first = PhotoSet(folder(tmp_path / "first", plain), 12)
@@ -79,16 +79,16 @@ def test_angles_are_uniform() -> None:
 
 @pytest.mark.parametrize("zipped", [False, True])
 @pytest.mark.parametrize(
-    ("files", "words"),
+    ("files", "message"),
     [
         (("train/a/0.png", "train/b/0.png", "test/c/0.png"), "test photographs of c, but none .* train/c/"),
-        (("train/a/0.png", "train/b/0.png"), "has no photographs to test on"),
-        (("train/a/0.png", "test/a/0.png"), "photographs of 1 classes"),
+        (("train/a/0.png", "train/b/0.png"), "has no test photographs"),
+        (("train/a/0.png", "test/a/0.png"), "photographs of 1 class,"),
         (("test/a/0.png", "test/b/0.png"), "has no training photographs"),
     ],
 )
-def test_classes_that_are_missing_are_found_before_anything_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: tuple[str, ...], words: str, zipped: bool
+def test_missing_classes_are_found_before_anything_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: tuple[str, ...], message: str, zipped: bool
 ) -> None:
     given = {name: noise(0) for name in files}
     path = archive(tmp_path / "a.zip", given) if zipped else folder(tmp_path / "a", given)
@@ -98,13 +98,13 @@ def test_classes_that_are_missing_are_found_before_anything_is_read(
 
     monkeypatch.setattr(FolderTree, "read", read)
     monkeypatch.setattr(ZipTree, "read", read)
-    with pytest.raises(UserError, match=words):
+    with pytest.raises(UserError, match=message):
         PhotoSet(path, 12)
 
 
 @pytest.mark.usefixtures("_most")
 @pytest.mark.parametrize("tested", [True, False])
-def test_a_class_of_which_no_training_photograph_can_be_read(tmp_path: Path, tested: bool) -> None:
+def test_a_class_without_a_readable_training_photograph(tmp_path: Path, tested: bool) -> None:
     files = {f"{p}/{c}/{i}.png": noise(i) for p in ("train", "test") for c in ("a", "b") for i in range(2)}
     broken = {"train/c/0.png": b"no picture", "train/c/1.png": noise(0)[:60]}
     more = {"test/c/0.png": noise(7)} if tested else {}

@@ -1,4 +1,4 @@
-"""Splits, diverse order and poses, as the protocol fixes them."""
+"""Splits, the order of diverse instances, and poses, as defined by the protocol."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lie_ssl.frames.splits import assign, is_diverse, n_diverse, round_half_up, 
 ROTATIONS = {"2d": np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]])}
 
 
-def test_fifty_instances_are_37_5_8() -> None:
+def test_fifty_instances_are_split_37_5_8() -> None:
     result = assign([str(i) for i in range(50)], "chair")
     splits = [s for s, _ in result.values()]
     assert [splits.count(s) for s in ("train", "validation", "test")] == [37, 5, 8]
@@ -27,13 +27,13 @@ def test_fifty_instances_are_37_5_8() -> None:
     assert {r for s, r in result.values() if s != "train"} == {-1}
 
 
-def test_diverse_numbers_are_nested_and_never_zero() -> None:
+def test_diverse_instances_are_nested_and_never_empty() -> None:
     assert [n_diverse(p, 37) for p in (0.05, 0.25, 0.5)] == [2, 9, 19]
     assert n_diverse(0.05, 3) == 1
     assert [round_half_up(x) for x in (0.5, 1.5, 2.5, 2.4999, 7.5)] == [1, 2, 3, 2, 8]
 
 
-def test_one_rule_says_who_is_diverse(tiny: FrameSet) -> None:
+def test_one_rule_selects_diverse_instances(tiny: FrameSet) -> None:
     index, counts = tiny.index, training_counts(tiny.index)
     assert set(counts.values()) == {6}
     for proportion, ranks in ((0.05, {0}), (0.5, {0, 1, 2}), (1.0, set(range(6)))):
@@ -77,7 +77,7 @@ def test_rotations_are_rotations() -> None:
             matrix = rotation(kind, angle)
             assert matrix @ matrix.T == pytest.approx(np.eye(3))
             assert np.linalg.det(matrix) == pytest.approx(1)
-    # About x first, then y, then z, each by the same angle.
+    # First about x, then y, then z, each by the same angle.
     c, s = np.cos(0.5), np.sin(0.5)
     x = np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
     y = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
@@ -85,13 +85,13 @@ def test_rotations_are_rotations() -> None:
     assert rotation("3d", np.degrees(0.5)) == pytest.approx(z @ y @ x)
 
 
-def test_free_rotations_are_even_and_fixed_by_the_seed() -> None:
+def test_free_rotations_are_uniform_and_determined_by_the_seed() -> None:
     config = DataConfig(poses=("so3",), rotations=2000)
     poses = instance_poses(config, "chair", "0001")
     assert poses[0].rotation == pytest.approx(np.eye(3))
     matrices = np.stack([p.rotation for p in poses])
     assert matrices.mean(axis=0) == pytest.approx(np.zeros((3, 3)), abs=0.05)
-    # The angle of an even rotation has the density (1 - cos) / pi, with mean pi / 2 + 2 / pi.
+    # The angle of a uniform rotation has the density (1 - cos) / pi, with mean pi / 2 + 2 / pi.
     angles = np.radians([geodesic(m) for m in matrices[1:]])
     assert angles.mean() == pytest.approx(np.pi / 2 + 2 / np.pi, abs=0.05)
     again = instance_poses(config, "chair", "0001")
@@ -100,7 +100,7 @@ def test_free_rotations_are_even_and_fixed_by_the_seed() -> None:
     assert not np.array_equal(poses[5].rotation, other[5].rotation)
 
 
-def test_further_factors_vary_within_their_ranges_and_not_in_the_typical_pose() -> None:
+def test_other_factors_vary_within_their_ranges_but_not_in_the_typical_pose() -> None:
     ranges = {"elevation": (-20, 10), "light": (-60, 60), "hue": (0, 360), "scale": (0.5, 1)}
     poses = instance_poses(DataConfig(step=30, repeats=3, ranges=ranges), "mug", "0000")
     assert len(poses) == 2 * 12 * 3

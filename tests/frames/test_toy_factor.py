@@ -1,4 +1,4 @@
-"""A factor of variation that only this file knows goes all the way: into frames, the index, the card and a run."""
+"""A factor of variation defined only in this file works everywhere: in frames, the index, the card and a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TINY = ["--classes", "car", "mug", "--instances", "4", "--step", "90", "--size",
 
 
 class Brightness(Factor):
-    """How bright the picture is."""
+    """Brightness of the picture."""
 
     neutral = 1.0
     unit = "times"
@@ -42,7 +42,7 @@ class Brightness(Factor):
 
 @pytest.fixture
 def brightness(monkeypatch: pytest.MonkeyPatch) -> Iterator[Factor]:
-    monkeypatch.syspath_prepend(Path(__file__).parents[2])  # where worker processes find this file
+    monkeypatch.syspath_prepend(Path(__file__).parents[2])  # so that worker processes find this file
     factor("brightness", title="Brightness of the picture")(Brightness)
     yield get_factor("brightness")
     FACTORS.remove("brightness")
@@ -54,10 +54,10 @@ def make(out: Path, *more: str) -> FrameSet:
 
 
 @pytest.mark.usefixtures("brightness")
-def test_it_goes_through_the_commands(
+def test_it_works_with_all_commands(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.training.tiny_runs import few_pairs, flags  # with torch, which worker processes need not load
+    from tests.training.tiny_runs import few_pairs, flags  # imports torch, which worker processes do not need
 
     frames = make(tmp_path / "d", "--workers", "1")
     assert frames.card["factors"] == ["brightness"]
@@ -78,7 +78,7 @@ def test_it_goes_through_the_commands(
 
 
 @pytest.mark.usefixtures("brightness")
-def test_frames_show_it_and_deltas_measure_it(tmp_path: Path) -> None:
+def test_it_changes_frames_and_deltas(tmp_path: Path) -> None:
     dark = make_frames(tiny_config(ranges={"brightness": (0.5, 1.0)}), tmp_path / "dark", workers=1)
     plain = make_frames(tiny_config(), tmp_path / "plain", workers=1)
     for row in dark.index.index[:8]:
@@ -94,12 +94,12 @@ def test_frames_show_it_and_deltas_measure_it(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("brightness")
 def test_workers_that_never_registered_it_give_the_same_bytes(tmp_path: Path) -> None:
     alone, many = make(tmp_path / "one", "--workers", "1"), make(tmp_path / "two", "--workers", "2")
-    assert alone.card == many.card  # with the hash of every file
+    assert alone.card == many.card  # includes the hash of every file
 
 
-def test_a_class_that_no_other_process_can_find_is_drawn_in_this_one(tmp_path: Path) -> None:
+def test_a_factor_that_other_processes_cannot_import_is_rendered_in_this_process(tmp_path: Path) -> None:
     class Inverted(Factor):
-        """How far the picture is inverted."""
+        """Inversion of the picture."""
 
         def apply_picture(self, picture: Picture, value: float) -> Picture:
             return picture if value < 0.5 else 255 - picture
@@ -121,23 +121,23 @@ def test_its_range_is_checked_and_its_flag_explained(tmp_path: Path, capsys: pyt
         main(["data", "make", "small", "--help"])
     text = capsys.readouterr().out
     assert "--brightness MIN MAX" in text
-    assert "How bright the picture is, times." in text
+    assert "Brightness of the picture, times." in text
 
 
-def test_a_data_set_whose_factor_is_unknown_here_is_one_sentence(
+def test_a_data_set_with_an_unknown_factor_is_a_user_error(
     brightness: Factor, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     frames = make(tmp_path / "d", "--workers", "1")
     FACTORS.remove(brightness.name)
     try:
-        said = refusal(capsys, "data", "show", str(frames.folder))
+        output = refusal(capsys, "data", "show", str(frames.folder))
     finally:
         factor(brightness.name, title=brightness.title)(Brightness)
-    assert "varies in 'brightness', but no factor of this name is registered" in said
+    assert "varies in 'brightness', but no factor of this name is registered" in output
 
 
 @pytest.mark.usefixtures("brightness")
-def test_data_sets_without_it_stay_as_they_were(tmp_path: Path) -> None:
+def test_data_sets_without_it_do_not_change(tmp_path: Path) -> None:
     assert "brightness" not in to_dict(DataConfig())
     assert "brightness" not in to_dict(DataConfig(ranges={"brightness": (1.0, 1.0)}))
     frames = make_frames(tiny_config(instances=2, ranges={"hue": (0.0, 9.0)}), tmp_path / "d", workers=1)
@@ -145,9 +145,9 @@ def test_data_sets_without_it_stay_as_they_were(tmp_path: Path) -> None:
     assert "brightness" not in frames.card["config"]
 
 
-def test_a_picture_of_another_shape_is_refused(tmp_path: Path) -> None:
+def test_a_picture_of_another_shape_is_rejected(tmp_path: Path) -> None:
     class Zoom(Factor):
-        """How far the picture is cut."""
+        """Cropping of the picture."""
 
         def apply_picture(self, picture: Picture, value: float) -> Picture:
             return picture[2:]
@@ -161,7 +161,7 @@ def test_a_picture_of_another_shape_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["angle", "so3", "row", "Hue", "2d", "a b", "", "shard"])
-def test_names_that_stand_for_something_else(name: str) -> None:
+def test_reserved_names_are_rejected(name: str) -> None:
     with pytest.raises(UserError, match="cannot be called"):
         factor(name, title="x")(Brightness)
 

@@ -1,4 +1,4 @@
-"""The exponential action against float64 matrix_exp, by properties, and with bad input."""
+"""The exponential action: against float64 matrix_exp, group properties, and bad input."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_gradients(kind: Kind, m: int, d: int, norm: float) -> None:
     inputs = [x.requires_grad_() for x in (generators, t, z)]
 
     def function(generators: Tensor, t: Tensor, z: Tensor) -> Tensor:
-        # A perturbed generator must stay skew for the Chebyshev series to hold.
+        # Perturbed generators must stay skew for the Chebyshev series to be valid.
         skew = (generators - generators.mT) / 2 if kind == "skew" else generators
         return exp_action(skew, t, z, kind=kind)
 
@@ -93,7 +93,7 @@ def test_gradients(kind: Kind, m: int, d: int, norm: float) -> None:
 
 @pytest.mark.parametrize("kind", ["general", "skew"])
 def test_gradients_with_given_degree(kind: Kind) -> None:
-    """The adjoint is that of the polynomial itself, however short it is."""
+    """The gradient is that of the polynomial itself, even if it is short."""
     generators, t, z = (x.requires_grad_() for x in problem("skew", 4, 2, 3, 1.5))
     norms = torch.full((2,), 3.0, dtype=torch.float64)
     options: dict[str, Any] = {"steps": 2, "degree": 3} if kind == "general" else {"degree": 24, "norms": norms}
@@ -138,7 +138,7 @@ def test_group_properties(case: tuple[int, int, float, float]) -> None:
 @pytest.mark.parametrize("kind", ["general", "skew"])
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 @pytest.mark.parametrize("where", ["t", "z"])
-def test_a_bad_row_stays_alone(kind: Kind, bad: float, where: str) -> None:
+def test_a_bad_row_does_not_affect_others(kind: Kind, bad: float, where: str) -> None:
     generators, t, z = problem("skew", 5, 2, 4, 1.0)
     clean = exp_action(generators, t, z, kind=kind)
     t, z = t.clone(), z.clone()
@@ -189,14 +189,14 @@ def test_under_vmap() -> None:
     assert torch.allclose(torch.func.vmap(exp_action)(many, t, z), expected)
 
 
-def test_a_norm_beyond_the_cap_is_one_sentence() -> None:
+def test_a_norm_above_the_limit_is_rejected() -> None:
     generators, t, z = problem("general", 5, 2, 4, 1e5)
     with pytest.raises(ValueError, match=r"reaches about 1.*e\+05, above the limit of 1000.*max_norm"):
         exp_action(generators, t, z)
 
 
 @pytest.mark.parametrize(
-    ("shapes", "options", "words"),
+    ("shapes", "options", "message"),
     [
         (((2, 3, 4), (5, 2), (5, 4)), {}, r"\(2, 3, 4\)"),
         (((2, 3, 3), (5, 1), (5, 3)), {}, r"t \(5, 1\)"),
@@ -206,18 +206,20 @@ def test_a_norm_beyond_the_cap_is_one_sentence() -> None:
         (((2, 3, 3), (5, 2), (5, 3)), {"norms": torch.ones(3)}, r"norms has the shape \(3,\)"),
     ],
 )
-def test_wrong_arguments_are_named(shapes: tuple[tuple[int, ...], ...], options: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_invalid_arguments_are_named(
+    shapes: tuple[tuple[int, ...], ...], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
         exp_action(*(torch.zeros(s) for s in shapes), **options)
 
 
-def test_integers_are_refused() -> None:
+def test_integers_are_rejected() -> None:
     with pytest.raises(TypeError, match="needs floats"):
         exp_action(torch.zeros(1, 2, 2), torch.zeros(1, 1, dtype=torch.int64), torch.zeros(1, 2))
 
 
 def test_an_underestimated_norm_is_noticed() -> None:
-    """Chebyshev polynomials outside their interval explode; the action looks again with a larger one."""
+    """Chebyshev polynomials explode outside their interval; the action retries with a larger one."""
     generators, t, z = problem("skew", 30, 1, 4, 10.0)
     small = torch.linalg.matrix_norm(generators, 2) * 0.7
     assert error(exp_action(generators, t, z, kind="skew", norms=small), reference(generators, t, z), z) < 1e-11
@@ -231,7 +233,7 @@ def test_bessel_functions(rho: float) -> None:
     assert torch.allclose(found, torch.from_numpy(jv(range(121), rho)), atol=1e-14)
 
 
-class _NoLooking(TorchDispatchMode):
+class _NoHostCopies(TorchDispatchMode):
     """Fails on anything that copies a value from the device to the host."""
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -239,9 +241,9 @@ class _NoLooking(TorchDispatchMode):
         return function(*args, **(kwargs or {}))
 
 
-def test_nothing_is_copied_to_the_host_where_steps_are_given() -> None:
+def test_nothing_is_copied_to_the_host_if_steps_are_given() -> None:
     generators, t, z = (x.float().requires_grad_() for x in problem("skew", 130, 2, 4, 1.0))
-    with _NoLooking():
+    with _NoHostCopies():
         exp_action(generators, t, z, steps=2, degree=8).sum().backward()
-    with _NoLooking(), pytest.raises(AssertionError, match="copied"):
+    with _NoHostCopies(), pytest.raises(AssertionError, match="copied"):
         exp_action(generators, t, z)

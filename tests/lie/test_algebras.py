@@ -1,4 +1,4 @@
-"""One property suite over all algebras and sizes."""
+"""Properties of all algebras, in several sizes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TestEveryAlgebra:
                 algebra.action(z, t), expected, rtol=1e-9, atol=1e-9 * float(expected.detach().abs().max())
             )
 
-    def test_inverse_comes_back(self, name: str, m: int, d: int) -> None:
+    def test_the_inverse_reverses_the_action(self, name: str, m: int, d: int) -> None:
         algebra = make(name, m, d)
         z, t = inputs(algebra)
         assert torch.allclose(algebra.inverse(algebra.action(z, t), t), z, rtol=1e-7, atol=1e-8)
@@ -75,7 +75,7 @@ class TestEveryAlgebra:
         rows = [0, 1, 3, 4, 5]
         assert torch.allclose(moved[rows], clean[rows])
 
-    def test_half_precision_goes_through(self, name: str, m: int, d: int) -> None:
+    def test_half_precision_is_supported(self, name: str, m: int, d: int) -> None:
         algebra = make(name, m, d).float()
         z, t = (x.bfloat16() for x in inputs(algebra))
         moved = algebra.action(z, t)
@@ -89,7 +89,7 @@ def test_fresh_generators_have_a_norm_of_about_one(name: str) -> None:
     assert 0.3 < float(norms.min()) <= float(norms.max()) < 3.0
 
 
-def test_skew_keeps_lengths_and_commuting_commutes() -> None:
+def test_skew_preserves_lengths_and_commuting_commutes() -> None:
     z, t = inputs(make("skew", 9, 3), size=5)
     assert torch.allclose(make("skew", 9, 3).action(z, t).norm(dim=1), z.norm(dim=1))
     commuting = make("commuting", 9, 3)
@@ -101,7 +101,7 @@ def test_skew_keeps_lengths_and_commuting_commutes() -> None:
 
 
 def plane_rotations(m: int, d: int, frequencies: tuple[float, ...]) -> torch.Tensor:
-    """(D, M, M) turns of neighbouring dimensions, the frequencies over and over; an odd last dimension stays."""
+    """(D, M, M) rotations of neighbouring dimensions, cycling through the frequencies; an odd last one is fixed."""
     expected = torch.zeros(d, m, m).double()
     for j in range(m // 2):
         f = frequencies[j % len(frequencies)]
@@ -130,18 +130,18 @@ def test_frequencies_start_as_plane_rotations(name: str, m: int, d: int) -> None
 
 @pytest.mark.parametrize("name", ["general", "skew", "commuting"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_whole_frequencies_come_back_after_a_full_turn(name: str, dtype: torch.dtype) -> None:
+def test_integer_frequencies_have_period_one_turn(name: str, dtype: torch.dtype) -> None:
     algebra = make_algebra(name, 25, 1, frequencies=(1.0, 2.0, 3.0, 4.0)).to(dtype)
     z = torch.randn(9, 25, dtype=dtype, generator=torch.Generator().manual_seed(0))
     turn = torch.full((9, 1), 2 * math.pi, dtype=dtype)
-    for _ in range(3):  # also before the estimates of norms are warm
+    for _ in range(3):  # also before the estimates of norms have converged
         assert torch.allclose(algebra.action(z, turn), z, atol=2e-4 if dtype == torch.float32 else 1e-5)
     assert torch.allclose(algebra.action(z, turn / 2)[:, :2], -z[:, :2], atol=1e-4)
     assert not torch.allclose(algebra.action(z, turn / 2), z, atol=0.1)
 
 
 @pytest.mark.parametrize("name", ALGEBRAS)
-def test_no_frequencies_is_the_random_start(name: str) -> None:
+def test_without_frequencies_the_start_is_random(name: str) -> None:
     torch.manual_seed(3)
     plain = make_algebra(name, 8, 2)
     for empty in ((), None) if name in ("general", "skew", "commuting") else ():
@@ -156,10 +156,10 @@ def test_closure_error_of_known_algebras() -> None:
     for k, (i, j) in enumerate([(1, 2), (2, 0), (0, 1)]):
         x[k, j, i], x[k, i, j] = 1, -1
     assert closure_error(x) < 1e-12  # so(3) is closed
-    assert closure_error(x[:2]) == pytest.approx(1)  # two of its generators make the third
+    assert closure_error(x[:2]) == pytest.approx(1)  # two of its generators generate the third
 
 
-def test_mistakes_are_named() -> None:
+def test_invalid_settings_are_named() -> None:
     with pytest.raises(ValueError, match="did you mean 'skew'"):
         make_algebra("skw", 4, 2)
     with pytest.raises(ValueError, match="blocks of 3 do not divide the 8 dimensions"):

@@ -1,4 +1,4 @@
-"""Tensors that do not fit are one sentence with the argument's name; those that fit are taken as before."""
+"""Invalid tensors raise an error with the name of the argument; valid ones are accepted."""
 
 from __future__ import annotations
 
@@ -99,18 +99,18 @@ CASES: list[tuple[Call, tuple[Any, ...], type[Exception], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("call", "arguments", "kind", "words"), CASES, ids=[str(i) for i in range(len(CASES))])
-def test_what_does_not_fit_is_named(
-    call: Call, arguments: tuple[Any, ...], kind: type[Exception], words: str
+@pytest.mark.parametrize(("call", "arguments", "kind", "message"), CASES, ids=[str(i) for i in range(len(CASES))])
+def test_invalid_tensors_are_named(
+    call: Call, arguments: tuple[Any, ...], kind: type[Exception], message: str
 ) -> None:  # fmt: skip
-    with pytest.raises(kind, match=words) as caught:
+    with pytest.raises(kind, match=message) as caught:
         call(*arguments)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("algebra", ["general", "skew", "commuting", "low_rank", "block"])
-def test_what_fits_is_taken(algebra: Any) -> None:
-    """Half precision beside float32 where it is converted, whole numbers as differences of poses, float64."""
+def test_valid_tensors_are_accepted(algebra: Any) -> None:
+    """Half precision with float32 if it is converted, integers as pose differences, float64."""
     operator = LieOperator(8, 2, algebra=algebra)
     for z in (Z, Z.half(), Z.bfloat16()):
         assert operator(z, x(3, 2)).dtype == z.dtype
@@ -122,11 +122,11 @@ def test_what_fits_is_taken(algebra: Any) -> None:
     torch.manual_seed(0)
     a, b = torch.randn(3, 8), torch.randn(3, 8)
     assert double(a.double(), b.double(), D, negatives=b.double()).total.dtype == F64
-    assert LieLoss(operator)(a.bfloat16(), b, D).total.isfinite()  # joined they are float32
+    assert LieLoss(operator)(a.bfloat16(), b, D).total.isfinite()  # together they are float32
 
 
 @pytest.mark.parametrize("sees", ["pair", "delta", "linear"])
-def test_autocast_goes_on_working(sees: Any) -> None:
+def test_autocast_still_works(sees: Any) -> None:
     torch.manual_seed(0)
     z, z_next = torch.randn(4, 8), torch.randn(4, 8)
     loss, frames = LieLoss(LieOperator(8, 1, sees=sees)), FramesLoss(8)
@@ -138,9 +138,9 @@ def test_autocast_goes_on_working(sees: Any) -> None:
         loss(z.double(), z_next.double(), x(4))
 
 
-def test_nothing_of_the_values_is_read_and_a_compiler_can_follow() -> None:
+def test_no_values_are_read_and_it_can_be_compiled() -> None:
     operator = LieOperator(8, 2, action="mlp")
     compiled = torch.compile(lambda z, d: operator(z, operator.infer(z, z, d)), backend="eager", fullgraph=True)
     assert torch.equal(compiled(Z, D), operator(Z, operator.infer(Z, Z, D)))
-    meta = LieLoss(LieOperator(8, 2, action="mlp")).to("meta")  # which has no values
+    meta = LieLoss(LieOperator(8, 2, action="mlp")).to("meta")  # a device without values
     assert meta(Z.to("meta"), Z.to("meta"), D.to("meta")).total.shape == ()

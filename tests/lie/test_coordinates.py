@@ -24,13 +24,13 @@ def test_linear_coordinates_are_the_difference_of_the_poses(dtype: torch.dtype) 
     assert h(z[:0], z_next[:0], delta[:0]).shape == (0, 3)
 
 
-def test_an_unknown_word_is_named_with_all_that_there_are() -> None:
+def test_an_unknown_value_is_named_with_all_valid_ones() -> None:
     with pytest.raises(ValueError, match="sees is 'lines', but it must be one of pair, source, delta, linear"):
         Coordinates(6, 3, sees="lines")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("split", [False, True])
-def test_every_factor_sees_what_it_is_told_to(split: bool) -> None:
+def test_every_factor_sees_its_configured_inputs(split: bool) -> None:
     operator = LieOperator(12, (1, 2, 1), sees=("linear", "pair", "source"), split_factors=split).double()
     assert [c.sees for c in operator.coordinates] == ["linear", "pair", "source"]
     torch.manual_seed(0)
@@ -43,7 +43,7 @@ def test_every_factor_sees_what_it_is_told_to(split: bool) -> None:
     assert changed.any(dim=0).tolist() == [False, True, True, True]
 
 
-def test_of_several_factors_those_that_stay_have_no_coordinates() -> None:
+def test_factors_that_do_not_change_have_no_coordinates() -> None:
     torch.manual_seed(0)
     z, z_next = torch.randn(4, 12).double(), torch.randn(4, 12).double()
     delta = torch.tensor([[0.0, 1.0], [2.0, 0.0], [0.0, 0.0], [1.0, -1.0]]).double()
@@ -52,7 +52,7 @@ def test_of_several_factors_those_that_stay_have_no_coordinates() -> None:
     own = torch.cat([h(z, z_next, delta[:, f]) for f, h in enumerate(operator.coordinates)], dim=1)
     moves = (delta != 0).repeat_interleave(torch.tensor([2, 1]), dim=1)
     assert torch.equal(t[moves], own[moves])
-    assert own.abs().min() > 0  # the networks themselves say something else
+    assert own.abs().min() > 0  # the networks themselves return other values
     assert not t[~moves].any()
-    alone = LieOperator(12, 2).double()  # one factor is as it was: its network decides
+    alone = LieOperator(12, 2).double()  # with one factor, the network decides as before
     assert alone.infer(z, z_next, torch.zeros(4).double()).abs().min() > 0

@@ -1,4 +1,4 @@
-"""Diagnostics on operators whose answers are known."""
+"""Diagnostics on operators with known results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lie_ssl.lie.diagnostics import pose_variance, spectrum_summary
 
 
 def rotation_operator(frequencies: tuple[float, ...] = (1.0, 2.0, 3.0)) -> LieOperator:
-    """One generator that turns planes at the given frequencies."""
+    """An operator with one generator that rotates planes at the given frequencies."""
     operator = LieOperator(2 * len(frequencies), 1).double()
     weight = torch.zeros(1, operator.dim, operator.dim).double()
     for j, f in enumerate(frequencies):
@@ -40,8 +40,8 @@ def test_a_perfect_group_action() -> None:
     assert found.warning() is None
 
 
-def test_only_what_the_moves_concern_is_judged() -> None:
-    """A group that is right where the factor moves; the other factor's share is noise, and stays out of it."""
+def test_only_the_dimensions_that_move_are_diagnosed() -> None:
+    """A correct group for the factor that moves; the share of the other factor is noise and is ignored."""
     torch.manual_seed(0)
     operator = LieOperator(
         10, (1, 1), fixed=2, sees="linear", split_factors=True, centred=True, algebra="commuting", frequencies=(1, 2)
@@ -64,14 +64,14 @@ def test_only_what_the_moves_concern_is_judged() -> None:
         assert found.warning() is None
 
 
-def test_a_batch_of_frames_that_do_not_move() -> None:
+def test_a_batch_without_moves() -> None:
     operator = LieOperator(6, (1, 1), split_factors=True).double()
     z = torch.randn(5, 6).double()
     found = diagnose(operator, z, z, torch.zeros(5, 2).double())
     assert found.movement == found.relative_error == found.t_norm == found.pose_variance == 0
 
 
-def test_collapse_and_explosion_are_said_in_one_sentence() -> None:
+def test_collapse_and_explosion_are_reported() -> None:
     operator = rotation_operator()
     z, z_next, delta = torch.randn(8, 6).double(), torch.randn(8, 6).double(), torch.rand(8).double()
     still = diagnose(operator, z, z_next, delta, torch.zeros(8, 1).double())

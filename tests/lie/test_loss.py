@@ -1,4 +1,4 @@
-"""The objective against a naive reference written with loops, its settings, and two processes against one."""
+"""The loss: against a naive reference with loops, its settings, and two processes against one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def cosine(a: Tensor, b: Tensor) -> float:
 
 
 def naive(loss: LieLoss, z: Tensor, z_next: Tensor, delta: Tensor, negatives: Tensor | None) -> dict[str, float]:
-    """Every term with loops over instances, in float64, from the formulas of the paper."""
+    """All terms with loops over instances in float64, from the formulas in the paper."""
     operator = loss.operator
     t = operator.infer(z, z_next, delta)
     matrix = [sum(t[i, k] * operator.generators[k] for k in range(t.shape[1])) for i in range(len(z))]
@@ -99,7 +99,7 @@ def test_agrees_with_the_naive_reference(settings: dict[str, object], with_negat
     assert terms.z_moved.shape == (5, 10)
 
 
-def test_every_term_trains_what_it_should() -> None:
+def test_every_term_trains_the_right_parameters() -> None:
     z, z_next, delta, _ = batch()
     z.requires_grad_()
     z_next.requires_grad_()
@@ -108,7 +108,7 @@ def test_every_term_trains_what_it_should() -> None:
     terms = loss(z, z_next, delta)
     for name in ("lie", "euclidean"):
         gz, gn = torch.autograd.grad(getattr(terms, name), (z, z_next), retain_graph=True)
-        assert not gz[:, :4].any()  # kept out of the fixed part
+        assert not gz[:, :4].any()  # no gradient for the fixed part
         assert not gn[:, :4].any()
         assert gz[:, 4:].abs().min() > 0
     gz = torch.autograd.grad(terms.invariant, z, retain_graph=True)[0]
@@ -126,7 +126,7 @@ def test_identity_ablation_and_similarity() -> None:
     assert s.tolist() == pytest.approx([0.5, 1 / (1 + math.e), 1 / (1 + math.e), 0], abs=1e-12)
 
 
-def test_several_factors_have_penalties_of_their_own() -> None:
+def test_several_factors_have_separate_penalties() -> None:
     z, z_next, _, _ = batch()
     delta = torch.tensor([[0.0, 3.0]]).double().expand(5, 2)
     operator = LieOperator(10, (2, 1)).double()
@@ -136,19 +136,19 @@ def test_several_factors_have_penalties_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"lie": -1.0}, "lie is -1.0, but weights must be finite"),
         ({"temperature": 0.0}, "above 0"),
         ({"invariant": 1.0}, "needs a fixed part"),
     ],
 )
-def test_wrong_settings_are_named(settings: dict[str, float], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_invalid_settings_are_named(settings: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         LieLoss(LieOperator(10, 2), **settings)  # type: ignore[arg-type]
 
 
-def test_wrong_shapes_are_named() -> None:
+def test_invalid_shapes_are_named() -> None:
     with pytest.raises(ValueError, match=r"\(4, 10\)"):
         LieLoss(LieOperator(10, 2))(torch.zeros(5, 10), torch.zeros(4, 10), torch.zeros(5))
 
@@ -164,7 +164,7 @@ torch.manual_seed(0)
 z, z_next, delta, negatives = (torch.randn(*s).double() for s in ((8, 10), (8, 10), (8,), (4, 10)))
 encoder = torch.nn.Linear(10, 10).double()
 loss = LieLoss(LieOperator(10, 3, fixed=4), invariant=0.7, temperature=0.3).double()
-cut, cut_few = (int(x) for x in sys.argv[4:6])  # where the second process' rows begin
+cut, cut_few = (int(x) for x in sys.argv[4:6])  # first row of the second process
 own, few = slice(None), slice(None)
 if world > 1:
     own, few = (slice(0, cut), slice(0, cut_few)) if rank == 0 else (slice(cut, None), slice(cut_few, None))
@@ -201,7 +201,7 @@ EVEN = (False, True)
 
 
 def split_loss(standardised: tuple[bool, bool] = (False, False), m: int = 10, **settings: object) -> LieLoss:
-    """A centred operator with two linear factors, three dimensions fixed; the Euclidean term is relative."""
+    """A loss with a centred operator, two linear factors, three fixed dimensions and a relative Euclidean term."""
     torch.manual_seed(1)
     operator = LieOperator(
         m, (1, 1), fixed=3, sees="linear", split_factors=True, centred=True, standardised=standardised
@@ -210,7 +210,7 @@ def split_loss(standardised: tuple[bool, bool] = (False, False), m: int = 10, **
 
 
 def split_batch(b: int = 7, m: int = 10) -> tuple[Tensor, Tensor, Tensor]:
-    """Pairs that move in one of two factors; the last of them in none, the one before it in both."""
+    """Pairs that move in one of two factors; the last pair moves in none, the one before it in both."""
     torch.manual_seed(0)
     z, z_next = 3 + torch.randn(b, m).double(), 3 + torch.randn(b, m).double()
     delta = torch.randn(b, 2).double()
@@ -222,7 +222,7 @@ def split_batch(b: int = 7, m: int = 10) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def batch_frame(loss: LieLoss, z: Tensor, z_next: Tensor, delta: Tensor) -> tuple[Tensor, Tensor]:
-    """Centre and spread, share by share, over both frames of the pairs that a share concerns."""
+    """Centre and spread of each share, over both frames of the pairs that move in its factor."""
     operator, place = loss.operator, loss.operator.fixed
     centres: list[Tensor] = []
     spreads: list[Tensor] = []
@@ -277,7 +277,7 @@ def test_the_relative_term_agrees_with_loops(standardised: tuple[bool, bool]) ->
     assert all(torch.equal(value, before[name]) for name, value in loss.operator.state_dict().items())
 
 
-def test_relative_without_a_centre_is_seen_from_the_origin() -> None:
+def test_relative_without_a_centre_is_relative_to_the_origin() -> None:
     z, z_next, delta, _ = batch()
     torch.manual_seed(1)
     loss = LieLoss(LieOperator(10, 2, fixed=4), relative=True).double()
@@ -287,7 +287,7 @@ def test_relative_without_a_centre_is_seen_from_the_origin() -> None:
     assert float(terms.euclidean) == pytest.approx(expected, rel=1e-12)
 
 
-def test_relative_errors_that_are_known() -> None:
+def test_known_relative_errors() -> None:
     x = torch.tensor([[1.0, 0], [1, 0], [1, 0], [2, 0], [0, 0]]).double()
     y = torch.tensor([[1.0, 0], [0, 1], [-1, 0], [1, 0], [0, 0]]).double()
     assert relative_error(x, y).tolist() == [0, 1, 2, 0.25, 0]
@@ -306,7 +306,7 @@ def test_neither_scale_nor_shift_of_all_embeddings_changes_the_relative_term(
     z, z_next, delta = split_batch()
     move = shift * torch.randn(10, generator=torch.Generator().manual_seed(5)).double()
     found = float(split_loss(standardised)(scale * z + move, scale * z_next + move, delta).euclidean)
-    # A standardised spread has a small number in it that does not scale.
+    # A standardised spread includes a small constant that does not scale.
     precise = 1e-9 if not any(standardised) else 2e-6 / scale**2 if scale < 1 else 1e-5
     assert found == pytest.approx(float(split_loss(standardised)(z, z_next, delta).euclidean), rel=max(precise, 1e-9))
 
@@ -318,15 +318,15 @@ def test_gradients_of_the_relative_term(standardised: tuple[bool, bool]) -> None
     inputs = (z.requires_grad_(), z_next.requires_grad_(), *loss.operator.parameters())
     assert torch.autograd.gradcheck(lambda *_: loss(z, z_next, delta).euclidean, inputs)
     grad = torch.autograd.grad(loss(z, z_next, delta).euclidean, z)[0]
-    assert not grad[:, :3].any()  # the fixed part is no part of it
-    # Along the embeddings' own scale and shift there is nothing to gain, for the centre takes part.
+    assert not grad[:, :3].any()  # the fixed part is not included
+    # The gradient along scale and shift of the embeddings is zero, because the centre moves too.
     if not any(standardised):
         both = torch.autograd.grad(loss(z, z_next, delta).euclidean, (z, z_next))
         assert torch.allclose(sum(g.sum(dim=0) for g in both), torch.zeros(8).double(), atol=1e-10)  # type: ignore[arg-type]
         assert abs(float(sum((g * x).sum() for g, x in zip(both, (z, z_next), strict=True)))) < 1e-9
 
 
-def test_a_share_that_no_pair_concerns_keeps_its_centre() -> None:
+def test_the_centre_of_a_share_without_pairs_does_not_change() -> None:
     loss, (z, z_next, delta) = split_loss(), split_batch()
     loss(z, z_next, delta)
     first = loss.operator.centre.clone()
@@ -339,14 +339,14 @@ def test_a_share_that_no_pair_concerns_keeps_its_centre() -> None:
     state = copy.deepcopy(loss.operator.state_dict())
     empty = loss(z[:0], z_next[:0], delta[:0])
     assert float(empty.total) == 0
-    still = loss(z, z_next, torch.zeros_like(delta))  # no pair moves at all
+    still = loss(z, z_next, torch.zeros_like(delta))  # no pair moves
     assert float(still.euclidean) == 0
     for name in ("centre", "spread"):
         assert torch.equal(loss.operator.state_dict()[name], state[name])
 
 
-def test_the_plain_terms_are_as_they_were() -> None:
-    """Neither centred nor relative: the formula, bit for bit, and no state of its own."""
+def test_the_plain_terms_are_unchanged() -> None:
+    """Without centre and relative term, it is exactly the formula and has no state."""
     torch.manual_seed(0)
     z, z_next, delta = torch.randn(6, 10), torch.randn(6, 10), torch.rand(6)
     loss = LieLoss(LieOperator(10, 3, fixed=4))
@@ -359,12 +359,12 @@ def test_the_plain_terms_are_as_they_were() -> None:
 
 
 def centred_steps(rank: int, world: int) -> list[dict[str, Tensor]]:
-    """A step of a centred, relative, split loss for two ways to part the rows: the second leaves one process none."""
+    """Steps of a centred, relative, split loss for two splits of the rows; in the second, one process has none."""
     return [centred_step(rank, world, cut) for cut in (3, 8)]
 
 
 def centred_step(rank: int, world: int, cut: int) -> dict[str, Tensor]:
-    """One step of a centred, relative, split loss on this process' rows; gradients as DistributedDataParallel's."""
+    """One step of a centred, relative, split loss on the rows of this process; gradients as in DDP."""
     z, z_next, delta = split_batch(8)
     encoder = torch.nn.Linear(10, 10).double()
     loss = split_loss(EVEN, invariant=0.7)

@@ -1,4 +1,4 @@
-"""What stands in for the exponential in ablations: a network, or nothing at all."""
+"""Replacements of the exponential in ablations: a network, or the identity."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from lie_ssl.lie.mlp_action import MlpAction
 
 
 @pytest.mark.parametrize(("dim", "count"), [(32, 4), (48, 1), (128, 16), (768, 4)])
-def test_it_is_as_large_as_the_generators(dim: int, count: int) -> None:
+def test_it_has_about_as_many_parameters_as_the_generators(dim: int, count: int) -> None:
     parameters = sum(p.numel() for p in MlpAction(dim, count).parameters())
     assert parameters == pytest.approx(count * dim**2, rel=0.05)
 
 
 @pytest.mark.parametrize("split", [False, True])
-def test_it_starts_at_the_identity_and_learns_to_move_the_moved_part_only(split: bool) -> None:
+def test_it_starts_at_the_identity_and_only_learns_to_move_the_moved_part(split: bool) -> None:
     torch.manual_seed(0)
     operator = LieOperator(12, (2, 1), fixed=4, action="mlp", split_factors=split).double()
     z, t = torch.randn(6, 12).double(), torch.randn(6, 3).double()
@@ -33,7 +33,7 @@ def test_it_starts_at_the_identity_and_learns_to_move_the_moved_part_only(split:
     moved = operator(z, t).detach()
     assert torch.equal(moved[:, :4], z[:, :4])
     assert torch.allclose(moved, target, atol=0.1)
-    assert not torch.allclose(operator.inverse(moved, t), z, atol=0.1)  # it is no group
+    assert not torch.allclose(operator.inverse(moved, t), z, atol=0.1)  # it is not a group
 
 
 def test_it_depends_on_the_coordinates() -> None:
@@ -58,7 +58,7 @@ def test_every_parameter_has_a_gradient_and_the_diagnostics_are_finite(action: s
     assert (found.relative_error, found.spectral_norm, found.closure_error) == (1.0, 0.0, 0.0)
 
 
-def test_an_unknown_action_is_refused() -> None:
+def test_an_unknown_action_is_rejected() -> None:
     with pytest.raises(ValueError, match="action is 'log', but it must be one of exp, identity, mlp"):
         LieOperator(4, action="log")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="action is 'log', but it must be one of exp, identity, mlp"):

@@ -38,7 +38,7 @@ def test_forward_is_the_exponential_of_generators(algebra: str, fixed: int) -> N
 
 
 @pytest.mark.parametrize("split", [False, True])
-def test_several_factors_have_generators_and_deltas_of_their_own(split: bool) -> None:
+def test_several_factors_have_separate_generators_and_deltas(split: bool) -> None:
     operator = LieOperator(14, (2, 1, 3), fixed=3, split_factors=split).double()
     z, z_next, _ = pair(14)
     delta = torch.rand(5, 3).double()
@@ -58,14 +58,12 @@ def test_several_factors_have_generators_and_deltas_of_their_own(split: bool) ->
             only[:, k] = t[:, k]
             one_by_one = operator(one_by_one, only)
         assert torch.allclose(one_by_one, moved)  # the groups commute
-    with pytest.raises(ValueError, match=r"\(5,\), but there are 3 factors"):
+    with pytest.raises(ValueError, match=r"\(5,\), but it must be \(B, 3\)"):
         operator.infer(z, z_next, delta[:, 0])
 
 
 @pytest.mark.parametrize(("sees", "source", "target"), [("pair", 1, 1), ("source", 1, 0), ("delta", 0, 0)])
-def test_inference_sees_what_it_should_and_gives_no_gradient_to_the_encoder(
-    sees: str, source: int, target: int
-) -> None:
+def test_inference_sees_its_inputs_and_has_no_gradient_to_the_encoder(sees: str, source: int, target: int) -> None:
     operator = LieOperator(12, 2, sees=sees).double()  # type: ignore[arg-type]
     z, z_next, delta = pair()
     z.requires_grad_()
@@ -99,7 +97,7 @@ def test_orbit() -> None:
     assert operator.orbit(z, direction, torch.tensor([-1.0, 2.0])).shape == (2, 5, 12)
 
 
-def test_state_survives_saving() -> None:
+def test_the_state_survives_saving() -> None:
     operator = LieOperator(12, 3, fixed=4).double()
     z, z_next, delta = pair()
     operator(z, operator.infer(z, z_next, delta))
@@ -112,7 +110,7 @@ def test_state_survives_saving() -> None:
 
 
 def centred_operator(action: Action = "exp", standardised: bool = False) -> LieOperator:
-    """Two factors that share six of eight dimensions; its centre and spread are not those that it starts with."""
+    """An operator with two factors in six of eight dimensions, and a modified centre and spread."""
     torch.manual_seed(2)
     operator = LieOperator(
         8, (1, 2), fixed=2, split_factors=True, sees="delta", centred=True, standardised=standardised, action=action,
@@ -136,13 +134,13 @@ def test_a_centred_operator_is_the_exponential_about_its_centre(standardised: bo
     assert torch.equal(moved[:, :2], z[:, :2])
     assert torch.allclose(operator.inverse(moved, t), z, atol=1e-9)
     at_centre = torch.cat([z[:1, :2], operator.centre[None]], dim=1)
-    assert torch.allclose(operator(at_centre, t[:1]), at_centre)  # the centre stays where it is
+    assert torch.allclose(operator(at_centre, t[:1]), at_centre)  # the centre does not move
     orbit = operator.orbit(z, t[0].detach(), 3)
     assert torch.allclose(orbit[0], z)
     assert torch.allclose(orbit[2, 0], moved[0])
 
 
-def test_another_frame_can_be_given_and_the_gradient_reaches_it() -> None:
+def test_another_centre_and_spread_can_be_given_and_have_gradients() -> None:
     operator = centred_operator()
     z, _, _ = pair(8)
     t = torch.rand(5, 3).double()
@@ -156,7 +154,7 @@ def test_another_frame_can_be_given_and_the_gradient_reaches_it() -> None:
 
 
 @pytest.mark.parametrize("action", ["identity", "mlp"])
-def test_stand_ins_with_a_centre(action: Action) -> None:
+def test_other_actions_with_a_centre(action: Action) -> None:
     operator = centred_operator(action)
     z, _, _ = pair(8)
     t = torch.rand(5, 3).double()
@@ -169,11 +167,11 @@ def test_stand_ins_with_a_centre(action: Action) -> None:
         shifted = z.clone()
         shifted[:, 2:] -= operator.centre
         assert torch.allclose(moved[:, 2:], plain(shifted, t)[:, 2:] + operator.centre)
-    assert operator.generators.dtype == torch.float64  # as its other numbers are
+    assert operator.generators.dtype == torch.float64  # like its other parameters
     assert not operator.generators.any()
 
 
-def test_an_operator_without_any_numbers_of_its_own() -> None:
+def test_an_operator_without_parameters() -> None:
     operator = LieOperator(4, 1, action="identity", sees="linear")
     assert operator.state_dict() == {}
     assert operator.generators.shape == (1, 4, 4)
@@ -181,7 +179,7 @@ def test_an_operator_without_any_numbers_of_its_own() -> None:
     assert LieOperator(4, 2, action="mlp").to("meta").generators.device.type == "meta"
 
 
-def test_the_kept_centre_is_a_mean_at_first_and_follows_later() -> None:
+def test_the_running_centre_starts_as_a_mean_and_then_follows() -> None:
     operator = LieOperator(8, 1, fixed=2, centred=True).double()
     assert not operator.centre.any()
     assert (operator.spread == 1).all()
@@ -215,7 +213,7 @@ def test_the_state_of_a_centred_operator_survives_saving() -> None:
         LieOperator(8, (1, 2), fixed=2, split_factors=True, sees="delta").load_state_dict(state)
 
 
-def test_without_a_centre_it_is_the_bare_action_bit_for_bit() -> None:
+def test_without_a_centre_it_is_exactly_the_plain_action() -> None:
     torch.manual_seed(0)
     operator, z, t = LieOperator(12, 3, fixed=4), torch.randn(5, 12), torch.randn(5, 3)
     assert not any("centre" in name or "spread" in name for name in operator.state_dict())
@@ -226,7 +224,7 @@ def test_without_a_centre_it_is_the_bare_action_bit_for_bit() -> None:
     assert torch.equal(operator(z, t), torch.cat([z[:, :4], bare], dim=1))
 
 
-def test_moved_dims_are_those_that_a_move_concerns() -> None:
+def test_moved_dims_are_the_dimensions_that_a_move_changes() -> None:
     operator = LieOperator(13, (1, 1, 1), fixed=3, split_factors=True)
     assert operator.shares == [6, 2, 2]
     delta = torch.tensor([[0.0, 0.0, -0.5], [0.1, 0.0, 0.0], [0.0, 0.0, 0.0]])
@@ -240,7 +238,7 @@ def test_moved_dims_are_those_that_a_move_concerns() -> None:
         assert plain.moved_dims(zero).tolist() == list(range(3, 13))
 
 
-def test_what_a_move_does_not_concern_stays_where_it_is() -> None:
+def test_other_dimensions_do_not_change() -> None:
     operator = centred_operator()
     z, z_next, _ = pair(8)
     for f, dims in ((0, slice(2, 6)), (1, slice(6, 8))):
@@ -268,7 +266,7 @@ def test_frequencies_are_for_linear_factors() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         ({"fixed": 12}, "at least one must move"),
         ({"n_generators": 0}, "at least one"),
@@ -294,18 +292,18 @@ def test_frequencies_are_for_linear_factors() -> None:
         ({"n_generators": (1, 1, 1), "fixed": 10, "split_factors": True}, "cannot be split"),
     ],
 )
-def test_wrong_settings_are_named(arguments: dict[str, object], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_invalid_settings_are_named(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         LieOperator(12, **arguments)  # type: ignore[arg-type]
 
 
-def test_wrong_shapes_are_named() -> None:
+def test_invalid_shapes_are_named() -> None:
     operator = LieOperator(12, 2)
     with pytest.raises(ValueError, match=r"z \(B, 12\) and t \(B, 2\), but got \(3, 12\) and \(3, 4\)"):
         operator(torch.zeros(3, 12), torch.zeros(3, 4))
 
 
-def test_the_mathematics_needs_torch_and_nothing_else_of_ours() -> None:
+def test_lie_needs_only_torch_and_contrast() -> None:
     code = (
         "import sys, lie_ssl\nlie_ssl.LieOperator(4)\n"
         "allowed = ('lie_ssl.lie', 'lie_ssl.contrast', 'lie_ssl.errors')\n"

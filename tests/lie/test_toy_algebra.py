@@ -1,4 +1,4 @@
-"""A new algebra is one file: the one below is trained by the usual command without another file being touched."""
+"""A new algebra is one file: the algebra below works with the usual command without other changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.training.tiny_runs import few_pairs, flags
 
 
 class Scaling(Algebra):
-    """L_k is diagonal: every dimension grows or shrinks by itself."""
+    """L_k is diagonal: every dimension grows or shrinks independently."""
 
     def __init__(self, dim: int, n_generators: int, scale: float = 1.0) -> None:
         super().__init__(dim, n_generators, scale)
@@ -60,7 +60,7 @@ def test_a_toy_algebra_is_trained_by_the_command(
     torch.testing.assert_close(operator(z, t), expected, rtol=1e-4, atol=1e-4)
 
 
-def test_a_name_can_be_registered_once() -> None:
+def test_a_name_can_only_be_registered_once() -> None:
     with pytest.raises(ValueError, match="the algebra 'skew' is already registered"):
         algebra("skew")(Scaling)
 

@@ -1,4 +1,4 @@
-"""The operations against torchvision's, and what a view may depend on."""
+"""Augmentations against torchvision, and the reproducibility of views."""
 
 from __future__ import annotations
 
@@ -53,20 +53,20 @@ def draws(total: int, **more: Any) -> Draws:
         (colour.saturation_, functional.adjust_saturation),
     ],
 )
-def test_blends_are_torchvisions(ours: Any, theirs: Any) -> None:
+def test_blends_agree_with_torchvision(ours: Any, theirs: Any) -> None:
     images, factors = pictures(), torch.tensor([0.0, 0.2, 0.7, 1.0, 1.3, 1.8])
     expected = torch.stack([theirs(x, float(f)) for x, f in zip(images, factors, strict=True)])
     torch.testing.assert_close(ours(images.clone(), factors), expected, atol=2e-6, rtol=0)
 
 
-def test_hue_is_torchvisions() -> None:
+def test_hue_agrees_with_torchvision() -> None:
     images, turns = pictures(), torch.tensor([-0.5, -0.21, 0.0, 0.1, 0.34, 0.5])
     expected = torch.stack([functional.adjust_hue(x, float(t)) for x, t in zip(images, turns, strict=True)])
-    # Near-grey pixels divide by a small chroma on both sides.
+    # Both divide by a small chroma for nearly grey pixels.
     torch.testing.assert_close(colour.hue_(images.clone(), turns), expected, atol=5e-6, rtol=0)
 
 
-def test_hue_turns_red_to_green_to_blue_and_leaves_grey() -> None:
+def test_hue_rotates_red_to_green_to_blue_and_preserves_grey() -> None:
     corners = torch.eye(3)[:, :, None, None]  # red, green, blue
     turned = colour.hue_(corners.clone(), torch.full((3,), 1 / 3))
     torch.testing.assert_close(turned, corners.roll(-1, dims=0), atol=1e-6, rtol=0)
@@ -74,20 +74,20 @@ def test_hue_turns_red_to_green_to_blue_and_leaves_grey() -> None:
     assert torch.equal(colour.hue_(flat.clone(), torch.tensor([0.2])), flat)
 
 
-def test_grey_and_solarise_are_torchvisions() -> None:
+def test_grey_and_solarise_agree_with_torchvision() -> None:
     images = pictures()
     torch.testing.assert_close(colour.grey_(images.clone()), functional.rgb_to_grayscale(images, 3), atol=1e-6, rtol=0)
     torch.testing.assert_close(colour.solarise_(images.clone()), functional.solarize(images, 0.5), atol=0, rtol=0)
 
 
 @pytest.mark.parametrize("size", [40, 224])
-def test_blur_is_torchvisions(size: int) -> None:
+def test_blur_agrees_with_torchvision(size: int) -> None:
     images, sigmas = pictures(4, height=size, width=size), torch.tensor([0.1, 0.6, 1.3, 2.0])
     kernel = 2 * colour.kernel_radius(size, size) + 1
     expected = torch.stack(
         [functional.gaussian_blur(x, [kernel] * 2, [float(s)] * 2) for x, s in zip(images, sigmas, strict=True)]
     )
-    # Ours leaves out what is beyond four sigma, under a ten-thousandth of the weight.
+    # Ours truncates at four sigma, which is less than a ten-thousandth of the weight.
     torch.testing.assert_close(colour.blur_(images.clone(), sigmas), expected, atol=1e-4, rtol=0)
 
 
@@ -98,21 +98,21 @@ def test_blurs_of_a_batch_do_not_mix() -> None:
     assert torch.equal(together, alone)
 
 
-def test_crop_is_torchvisions() -> None:
+def test_crop_agrees_with_torchvision() -> None:
     images = pictures()
     boxes = [(0, 0, 40, 48), (3, 5, 20, 30), (39, 47, 1, 1), (0, 10, 40, 7), (12, 0, 9, 48), (1, 1, 38, 46)]
     flipped = torch.tensor([False, True, False, True, False, True])
     result, space = torch.empty_like(images), torch.empty(2, *images.shape)
     resized_crop(images, torch.tensor(boxes, dtype=torch.float32), flipped, result, space)
     for image, box, flip, found in zip(images, boxes, flipped, result, strict=True):
-        # Every crop is enlarged, so torchvision's antialiasing is plain bilinear interpolation too.
+        # Every crop is enlarged, so torchvision's antialiasing is also plain bilinear interpolation.
         expected = functional.resized_crop(image, *box, size=[40, 48], antialias=True)
         expected = functional.horizontal_flip(expected) if flip else expected
         torch.testing.assert_close(found, expected, atol=3e-6, rtol=0)
     assert torch.equal(result[0], images[0])
 
 
-def test_a_whole_view_is_torchvisions_chain() -> None:
+def test_a_whole_view_agrees_with_torchvision() -> None:
     images = pictures(12, height=64, width=64)
     plan = draw_plan(draws(12), STRONG, 3, 64, 64)
     found = augment(images, draws(12), STRONG)
@@ -132,7 +132,7 @@ def test_a_whole_view_is_torchvisions_chain() -> None:
 
 
 @pytest.mark.parametrize("channels", [1, 3])
-def test_none_is_the_identity(channels: int) -> None:
+def test_no_augmentation_is_the_identity(channels: int) -> None:
     images = pictures(channels=channels)
     found = augment(images, draws(6), none())
     assert torch.equal(found, images)
@@ -140,7 +140,7 @@ def test_none_is_the_identity(channels: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["flip", "jitter", "grey", "blur", "solarise"])
-def test_an_operation_leaves_the_other_rows_bit_for_bit(name: str) -> None:
+def test_an_operation_does_not_change_other_rows(name: str) -> None:
     images = pictures(32)
     setting: dict[str, Any] = {name: 0.5}
     config = dataclasses.replace(none(), **setting)
@@ -153,7 +153,7 @@ def test_an_operation_leaves_the_other_rows_bit_for_bit(name: str) -> None:
 
 
 @pytest.mark.parametrize("size", [64, 224])
-def test_a_view_depends_on_its_row_only(size: int) -> None:
+def test_a_view_depends_only_on_its_row(size: int) -> None:
     images = pictures(7, height=size, width=size)
     whole = augment(images, draws(7), STRONG)
     parts = [augment(images[a : a + n], draws(7, start=a, count=n), STRONG) for a, n in ((0, 2), (2, 4), (6, 1))]
@@ -161,7 +161,7 @@ def test_a_view_depends_on_its_row_only(size: int) -> None:
     assert torch.equal(whole[2:], augment(images[2:], draws(7, start=2), STRONG))
 
 
-def test_views_repeat_and_differ_by_name_and_batch() -> None:
+def test_views_are_reproducible_and_differ_by_name_and_batch() -> None:
     images = pictures()
     kept = images.clone()
     first = augment(images, draws(6), STRONG)
@@ -171,7 +171,7 @@ def test_views_repeat_and_differ_by_name_and_batch() -> None:
         assert not torch.equal(first, augment(images, other, STRONG))
 
 
-def test_views_are_pictures() -> None:
+def test_views_are_valid_pictures() -> None:
     for channels in (1, 3):
         found = augment(pictures(64, channels), draws(64), STRONG)
         assert found.shape == (64, channels, 40, 48)
@@ -208,7 +208,7 @@ def test_an_empty_batch_stays_empty() -> None:
     assert augment(pictures(0), draws(6, start=2, count=0), STRONG).shape == (0, 3, 40, 48)
 
 
-def test_the_draws_have_their_distributions() -> None:
+def test_the_draws_have_the_right_distributions() -> None:
     n = 4000
     plan = draw_plan(draws(n), STRONG, 3, 224, 224)
     top, left, height, width = plan.box.unbind(dim=1)
@@ -220,7 +220,7 @@ def test_the_draws_have_their_distributions() -> None:
     assert 0.078 < share.min() < 0.09
     assert 0.98 < share.max() <= 1
     assert 0.74 < ratio.min() < ratio.max() < 1.35
-    # The shares are uniform up to the largest that fit with every ratio.
+    # Areas are uniform up to the largest that fits with every aspect ratio.
     low = share[share < 0.75]
     quartiles = torch.quantile(low, torch.tensor([0.25, 0.5, 0.75]))
     torch.testing.assert_close(quartiles, 0.08 + 0.67 * torch.tensor([0.25, 0.5, 0.75]), atol=0.03, rtol=0)
@@ -235,7 +235,7 @@ def test_the_draws_have_their_distributions() -> None:
     assert 0.1 <= plan.sigma.min() < plan.sigma.max() < 2
 
 
-def test_shares_of_crops_are_those_of_torchvision() -> None:
+def test_areas_of_crops_agree_with_torchvision() -> None:
     from torchvision.transforms import RandomResizedCrop
 
     torch.manual_seed(0)
@@ -247,7 +247,7 @@ def test_shares_of_crops_are_those_of_torchvision() -> None:
     torch.testing.assert_close(found, expected, atol=0.03, rtol=0)
 
 
-def test_what_never_fits_is_cut_from_the_middle() -> None:
+def test_crops_that_never_fit_are_central() -> None:
     config = dataclasses.replace(none(), crop_scale=(0.99, 1.0))
     wide, tall = (draw_plan(draws(4), config, 3, *size).box for size in ((30, 90), (90, 30)))
     assert (wide == torch.tensor([0.0, 25.0, 30.0, 40.0])).all()
@@ -263,7 +263,7 @@ def test_presets_are_as_published() -> None:
     assert (crop_only().flip, crop_only().jitter, crop_only().grey, crop_only().blur) == (0.5, 0, 0, 0)
 
 
-def test_a_config_comes_back_from_json() -> None:
+def test_a_config_survives_json() -> None:
     text = json.dumps(dataclasses.asdict(vicreg()))
     assert AugmentConfig(**json.loads(text)) == vicreg()
 
@@ -297,7 +297,7 @@ def test_bad_values_are_named(field: str, value: Any) -> None:
     "images",
     [torch.zeros(6, 40, 48), torch.zeros(6, 2, 40, 48), torch.zeros(5, 3, 40, 48), torch.zeros(6, 3, 8, 8).double()],
 )
-def test_bad_batches_are_refused(images: Tensor) -> None:
+def test_invalid_batches_are_rejected(images: Tensor) -> None:
     with pytest.raises(ValueError, match=r"images are|there are 5 pictures") as error:
         augment(images, draws(6), none())
     assert "must be" in str(error.value) or "draws for 6" in str(error.value)

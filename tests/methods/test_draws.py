@@ -1,4 +1,4 @@
-"""Draws: a row's numbers depend on seed, batch, name and row only, and have the moments they should."""
+"""Draws: the numbers of a row depend only on seed, batch, name and row, and have the right moments."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_rows_and_shapes() -> None:
     assert Draws(0, 0, 10, start=10).uniform("x", 3).shape == (0, 3)
 
 
-def test_a_name_gives_the_same_numbers_each_time_and_leaves_torch_alone() -> None:
+def test_a_name_always_gives_the_same_numbers_without_using_torchs_generator() -> None:
     draws = Draws(3, 7, 5)
     before = torch.get_rng_state()
     assert torch.equal(draws.uniform("mask", 9), draws.uniform("mask", 9))
@@ -59,7 +59,7 @@ def test_moments() -> None:
     uniform = Draws(0, 0, 1000).uniform("u", 200).double()
     assert 0 <= float(uniform.min()) < 1e-4
     assert 1 - 1e-4 < float(uniform.max()) < 1
-    assert float(uniform.mean()) == pytest.approx(1 / 2, abs=0.003)  # 200,000 numbers: five deviations
+    assert float(uniform.mean()) == pytest.approx(1 / 2, abs=0.003)  # 200,000 numbers: five standard deviations
     assert float(uniform.var()) == pytest.approx(1 / 12, abs=0.001)
     normal = Draws(0, 0, 1000).normal("n", 200).double()
     assert float(normal.mean()) == pytest.approx(0, abs=0.012)
@@ -67,8 +67,8 @@ def test_moments() -> None:
     assert float((normal**4).mean()) == pytest.approx(3, abs=0.11)
 
 
-def test_numbers_do_not_run_together() -> None:
-    """(1, 23) is not (12, 3), and a seed fits what torch takes."""
+def test_parts_of_a_key_are_kept_separate() -> None:
+    """(1, 23) differs from (12, 3), and seeds are valid for torch."""
     assert derive_seed(1, 23) != derive_seed(12, 3)
     assert derive_seed("ab", "c") != derive_seed("a", "bc")
     seeds = {derive_seed(i, "step", j) for i in range(50) for j in range(50)}

@@ -1,4 +1,4 @@
-"""Encoders: timm itself as the reference, the pieces that a masked autoencoder needs, and what users do wrong."""
+"""Encoders: against timm, the parts that a masked autoencoder needs, and user errors."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         ("tf_efficientnet_lite0", 32, 1280),
     ],
 )
-def test_gives_one_embedding_an_image(name: str, size: int, dim: int) -> None:
+def test_one_embedding_per_image(name: str, size: int, dim: int) -> None:
     made = encoder(name, size)
     assert made.dim == dim
     assert made(images(size)).shape == (3, dim)
@@ -115,7 +115,7 @@ def test_resnet_mini_has_stride_two_from_32_pixels_on() -> None:
     assert maps == {16: 2, 31: 4, 32: 2, 48: 3, 64: 4}
 
 
-def test_resnet_mini_keeps_the_channels_of_a_place_side_by_side() -> None:
+def test_resnet_mini_is_channels_last() -> None:
     made = encoder("resnet_mini", 32)
     weights = [p for p in made.parameters() if p.ndim == 4]
     assert len(weights) > 8
@@ -138,7 +138,7 @@ def test_resnet_mini_keeps_the_channels_of_a_place_side_by_side() -> None:
         ("vit_tiny_patch16_224", (("class_token", False), ("global_pool", "avg"))),
     ],
 )
-def test_run_of_embed_is_forward(name: str, options: tuple[tuple[str, Any], ...]) -> None:
+def test_run_after_embed_equals_forward(name: str, options: tuple[tuple[str, Any], ...]) -> None:
     made = encoder(name, options=options)
     tokens = made.embed(images())
     assert made.is_vit
@@ -148,7 +148,7 @@ def test_run_of_embed_is_forward(name: str, options: tuple[tuple[str, Any], ...]
     torch.testing.assert_close(made.run(tokens).mean(1), made(images()))
 
 
-def test_masked_runs_the_kept_patches_alone() -> None:
+def test_masked_only_runs_the_visible_patches() -> None:
     made = encoder()
     keep = torch.stack([torch.randperm(16)[:5] for _ in range(3)])
     prefix, tokens = made.masked(images(), keep)
@@ -159,13 +159,13 @@ def test_masked_runs_the_kept_patches_alone() -> None:
     torch.testing.assert_close(made.masked(images(), everything)[1].mean(1), made(images()))
 
 
-def test_token_pooling_takes_the_normed_class_token() -> None:
+def test_token_pooling_uses_the_normed_class_token() -> None:
     made = encoder("vit_tiny_patch16_224", pool="token")
     everything = torch.arange(4).expand(3, -1)
     torch.testing.assert_close(made(images()), made.masked(images(), everything)[0][:, 0])
 
 
-def test_a_model_with_another_pooling_is_brought_to_the_mean_of_normed_tokens() -> None:
+def test_a_model_with_another_pooling_is_changed_to_the_mean_of_normed_tokens() -> None:
     name, options = "vit_base_patch16_siglip_224", (("depth", 1),)
     assert timm.create_model(name, num_classes=0, img_size=32, depth=1).attn_pool is not None
     made = encoder(name, options=options)
@@ -175,13 +175,13 @@ def test_a_model_with_another_pooling_is_brought_to_the_mean_of_normed_tokens() 
     torch.testing.assert_close(made.run(made.embed(images())).mean(1), made(images()))
 
 
-def test_a_norm_after_the_pooling_comes_before_it() -> None:
+def test_a_norm_after_the_pooling_is_moved_before_it() -> None:
     made = encoder("vit_tiny_patch16_224", options=(("fc_norm", True),))
     assert isinstance(made.body.norm, nn.LayerNorm)
     assert isinstance(made.body.fc_norm, nn.Identity)
 
 
-def test_the_config_overrules_the_data_and_channels_are_free() -> None:
+def test_the_config_overrides_the_data_and_any_number_of_channels_works() -> None:
     made = create_encoder(EncoderConfig(image_size=16, channels=1, patch_size=4), 64, 3)
     assert (made.image_size, made.channels, made.patch_size, made.grid) == (16, 1, 4, (4, 4))
     assert made(images(16, 1)).shape == (3, 128)
@@ -194,7 +194,7 @@ def test_the_normalisation_is_part_of_the_state_and_follows_the_type() -> None:
     assert made(images().double()).dtype == torch.float64
 
 
-def test_building_leaves_the_training_mode_and_the_random_numbers() -> None:
+def test_building_changes_neither_training_mode_nor_random_state() -> None:
     torch.manual_seed(0)
     plain = timm.create_model("resnet18", num_classes=0)
     after = torch.rand(1)
@@ -209,7 +209,7 @@ def test_building_leaves_the_training_mode_and_the_random_numbers() -> None:
 @pytest.mark.parametrize(
     "wrong", [images(16), images(32, 1), images()[0], torch.zeros(2, 3, 32, 32, dtype=torch.uint8)]
 )
-def test_wrong_images_are_named(wrong: Tensor) -> None:
+def test_invalid_images_are_named(wrong: Tensor) -> None:
     with pytest.raises(UserError, match=r"the encoder needs .* not "):
         encoder()(wrong)
 
@@ -232,7 +232,7 @@ def test_wrong_images_are_named(wrong: Tensor) -> None:
         ("vit_mini", 32, {"weights": "package:nothing"}, "there is no package of weights 'nothing'"),
     ],
 )
-def test_what_cannot_be_made_is_one_sentence(name: str, size: int, settings: dict[str, Any], message: str) -> None:
+def test_encoders_that_cannot_be_built(name: str, size: int, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message) as caught:
         encoder(name, size, **settings)
     assert "\n" not in str(caught.value)
@@ -253,12 +253,12 @@ def test_what_cannot_be_made_is_one_sentence(name: str, size: int, settings: dic
         ({"options": (("img_size", 32),)}, "set it with image_size"),
     ],
 )
-def test_bad_settings_are_named(settings: dict[str, Any], message: str) -> None:
+def test_invalid_settings_are_named(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError, match=message):
         EncoderConfig(**settings)
 
 
-def test_configs_come_back_from_json() -> None:
+def test_configs_survive_json() -> None:
     config = EncoderConfig(options=(("depth", 2), ("drop_path_rate", 0.1)), allow=("pos_embed",))
     assert EncoderConfig(**json.loads(json.dumps(dataclasses.asdict(config)))) == config
     blocks = encoder(options=config.options).body.blocks
@@ -274,14 +274,14 @@ def test_configs_come_back_from_json() -> None:
         ("Sized", lambda body, x: body.linear(x.flatten(1))),
     ],
 )
-def test_own_modules(own: str, factory: str, reference: Callable[[Any, Tensor], Tensor]) -> None:
+def test_custom_modules(own: str, factory: str, reference: Callable[[Any, Tensor], Tensor]) -> None:
     made = encoder(f"{own}:{factory}")
     expected = reference(made.body, (images() - 0.5) / 0.5)
     assert made.dim == expected.shape[1]
     torch.testing.assert_close(made(images()), expected)
 
 
-def test_own_modules_take_options(own: str) -> None:
+def test_custom_modules_accept_options(own: str) -> None:
     assert encoder(f"{own}:Plain", options=(("width", 9),)).dim == 9
 
 
@@ -289,19 +289,19 @@ def test_own_modules_take_options(own: str) -> None:
     ("factory", "message"),
     [
         ("Nothing", "cannot be imported"),
-        ("number", "gives a int"),
+        ("number", "returns a int"),
         ("broken", "no such luck"),
         ("Pair", "returns tuple for two images"),
         ("Scalar", r"returns \(\) for two images"),
     ],
 )
-def test_own_modules_that_do_not_work(own: str, factory: str, message: str) -> None:
+def test_broken_custom_modules(own: str, factory: str, message: str) -> None:
     with pytest.raises(UserError, match=message) as caught:
         encoder(f"{own}:{factory}")
     assert "\n" not in str(caught.value)
 
 
-def test_a_module_that_is_not_there() -> None:
+def test_a_missing_module() -> None:
     with pytest.raises(UserError, match="cannot be imported"):
         encoder("no_such_package.module:Factory")
 

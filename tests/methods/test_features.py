@@ -15,7 +15,7 @@ from lie_ssl.methods.features import embed_frames, knn_accuracy, to_float
 
 
 def naive(bank: Tensor, bank_labels: Tensor, queries: Tensor, labels: Tensor, k: int, temperature: float) -> float:
-    """Query by query, in Python's own numbers."""
+    """One query at a time, with Python floats."""
 
     def cosine(a: list[float], b: list[float]) -> float:
         return sum(x * y for x, y in zip(a, b, strict=True)) / math.sqrt(sum(x * x for x in a) * sum(x * x for x in b))
@@ -52,7 +52,7 @@ def test_knn_is_perfect_on_clusters_and_at_chance_on_noise() -> None:
     assert chance == pytest.approx(0.1, abs=0.03)
 
 
-def test_knn_with_classes_that_only_one_side_has() -> None:
+def test_knn_with_classes_missing_from_bank_or_queries() -> None:
     bank = torch.eye(2)
     assert knn_accuracy(bank, torch.tensor([0, 1]), bank, torch.tensor([0, 7])) == 0.5
     assert knn_accuracy(bank, torch.tensor([9, 1]), bank, torch.tensor([0, 1])) == 0.5
@@ -65,9 +65,9 @@ def encoder() -> Encoder:
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_embeddings_are_the_encoders_in_eval_mode(tiny: FrameSet, encoder: Encoder, training: bool) -> None:
+def test_embeddings_are_computed_in_eval_mode(tiny: FrameSet, encoder: Encoder, training: bool) -> None:
     with torch.no_grad():
-        encoder(torch.rand(8, 3, 16, 16))  # so that batch statistics and running ones differ
+        encoder(torch.rand(8, 3, 16, 16))  # so that batch and running statistics differ
     rows = np.array([5, 3, 100, 7, 3])
     images = torch.from_numpy(tiny.read(rows)).permute(0, 3, 1, 2).float() / 255
     expected = encoder.eval()(images).detach()
@@ -84,7 +84,7 @@ def test_embeddings_are_the_encoders_in_eval_mode(tiny: FrameSet, encoder: Encod
     assert len(embed_frames(encoder, tiny, [])) == 0
 
 
-def test_the_mode_comes_back_after_an_error(tiny: FrameSet, encoder: Encoder) -> None:
+def test_the_mode_is_restored_after_an_error(tiny: FrameSet, encoder: Encoder) -> None:
     encoder.image_size = 32  # the frames have 16 pixels
     encoder.train()
     with pytest.raises(Exception, match="32"):

@@ -1,4 +1,4 @@
-"""MAE: patches, masks, the loss against loops, what the encoder may not see, and official weight files."""
+"""MAE: patches, masks, the loss against loops, hidden patches, and official weight files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pictures(rows: int = 4, size: int = 32, channels: int = 3, seed: int = 1) ->
 
 
 def orders(method: MAE, draws: Draws) -> Tensor:
-    """(rows, N): patches in the order they are dealt; the first ones are visible. From the draws, not the method."""
+    """(rows, N): the random order of patches, from the draws, not the method; the first ones are visible."""
     patches = method.encoder.grid[0] * method.encoder.grid[1]
     return torch.tensor(
         [sorted(range(patches), key=row.__getitem__) for row in draws.uniform("mask", patches).tolist()]
@@ -39,7 +39,7 @@ def orders(method: MAE, draws: Draws) -> Tensor:
 
 
 def masks(method: MAE, frames: list[Tensor], draws: list[Draws]) -> Tensor:
-    """(rows, n) the patches that the encoder gets."""
+    """(rows, n): the visible patches."""
     seen: list[Tensor] = []
     original = method.encoder.masked
     method.encoder.masked = lambda images, keep: seen.append(keep) or original(images, keep)  # type: ignore[method-assign, func-returns-value]
@@ -49,7 +49,7 @@ def masks(method: MAE, frames: list[Tensor], draws: list[Draws]) -> Tensor:
 
 
 @pytest.mark.parametrize(("size", "channels", "patch"), [(16, 3, 8), (12, 1, 4), (8, 3, 2)])
-def test_patchify_is_a_loop_over_rows_and_columns(size: int, channels: int, patch: int) -> None:
+def test_patchify_agrees_with_a_loop(size: int, channels: int, patch: int) -> None:
     images = pictures(2, size, channels)
     found = patchify(images, patch, normalise=False)
     n = size // patch
@@ -65,10 +65,10 @@ def test_patchify_is_a_loop_over_rows_and_columns(size: int, channels: int, patc
     assert torch.equal(back, images)
 
 
-def test_every_patch_is_normalised_by_itself() -> None:
+def test_every_patch_is_normalised_separately() -> None:
     images = pictures(3, 16).double()
     images[0] = 0.25  # nothing to scale
-    images[1] *= torch.linspace(0.1, 1, 16).double()  # every patch with another deviation
+    images[1] *= torch.linspace(0.1, 1, 16).double()  # patches with different deviations
     plain, found = patchify(images, 8, normalise=False), patchify(images, 8, normalise=True)
     for b in range(3):
         for n in range(4):
@@ -83,11 +83,13 @@ def test_every_patch_is_normalised_by_itself() -> None:
 
 @pytest.mark.parametrize("normalise", [True, False])
 @pytest.mark.parametrize("augmented", [False, True])
-def test_the_loss_is_that_of_a_loop_over_hidden_patches(normalise: bool, augmented: bool) -> None:
+def test_the_loss_agrees_with_a_loop_over_hidden_patches(normalise: bool, augmented: bool) -> None:
     settings: dict[str, Any] = {"normalise": normalise} | ({"augment": crop_only()} if augmented else {})
     method = mae(**settings).double()
     with torch.no_grad():
-        method.encoder.mean.copy_(torch.tensor([0.2, 0.5, 0.7]).view(1, 3, 1, 1))  # targets are as the encoder sees it
+        method.encoder.mean.copy_(
+            torch.tensor([0.2, 0.5, 0.7]).view(1, 3, 1, 1)
+        )  # targets are normalised like the input of the encoder
     frames = [pictures(3), pictures(2, seed=2)]
     draws = [Draws(0, 5, 3).named("a"), Draws(0, 5, 2).named("b")]
     outputs = method(frames, draws)
@@ -119,7 +121,7 @@ def test_the_number_of_visible_patches(size: int, mask: float, visible: int) -> 
     assert all(len(set(row.tolist())) == visible for row in seen)
 
 
-def test_masks_belong_to_rows() -> None:
+def test_masks_depend_on_rows() -> None:
     method = mae(64)
     images = pictures(8, 64)
     whole = masks(method, [images], [Draws(0, 3, 8)])
@@ -148,7 +150,7 @@ def test_hidden_patches_never_reach_the_encoder() -> None:
         method.config = replace(method.config, normalise=normalise)
         before, after = method([images], [draws])[0], method([changed], [draws])[0]
         assert torch.equal(before.z, after.z)
-        assert before.loss != after.loss  # the targets did change
+        assert before.loss != after.loss  # the targets have changed
     keep = order[:, : method.visible]
     for before_, after_ in zip(method.encoder.masked(images, keep), method.encoder.masked(changed, keep), strict=True):
         assert torch.equal(before_, after_)
@@ -158,8 +160,8 @@ def test_hidden_patches_never_reach_the_encoder() -> None:
     assert not torch.equal(method([visible], [draws])[0].z[0], before.z[0])
 
 
-def test_the_decoder_puts_every_token_in_its_place() -> None:
-    """With layers that do nothing the output is the token of the patch, or the mask token, and its position."""
+def test_the_decoder_puts_every_token_in_its_position() -> None:
+    """With identity layers, the output is the token of the patch, or the mask token, plus its position."""
     decoder = Decoder(dim=8, width=8, depth=1, heads=2, grid=(3, 4), prefix=1, values=8)
     decoder.embed, decoder.norm, decoder.pred = nn.Identity(), nn.Identity(), nn.Identity()  # type: ignore[assignment]
     decoder.blocks = nn.ModuleList()
@@ -174,7 +176,7 @@ def test_the_decoder_puts_every_token_in_its_place() -> None:
             torch.testing.assert_close(out[b, n], token + decoder.pos_embed[0, 1 + n])
 
 
-def test_the_decoder_does_not_care_in_which_order_patches_are_dealt() -> None:
+def test_the_decoder_is_independent_of_the_order_of_patches() -> None:
     torch.manual_seed(0)
     decoder = Decoder(dim=8, width=16, depth=2, heads=2, grid=(3, 4), prefix=1, values=6).double()
     prefix, tokens, order = torch.randn(1, 1, 8).double(), torch.randn(1, 5, 8).double(), torch.randperm(12)[None]
@@ -182,7 +184,7 @@ def test_the_decoder_does_not_care_in_which_order_patches_are_dealt() -> None:
     hidden = order[:, 5:].flip(1)
     same = decoder(prefix, tokens[:, shuffled], torch.cat([order[:, :5][:, shuffled], hidden], dim=1))
     torch.testing.assert_close(decoder(prefix, tokens, order), same)
-    moved = decoder(prefix, tokens[:, shuffled], order)  # the same tokens at other patches
+    moved = decoder(prefix, tokens[:, shuffled], order)  # the same tokens for other patches
     assert not torch.allclose(moved, same)
 
 
@@ -203,7 +205,7 @@ SETTINGS = MAEConfig(decoder_dim=32, decoder_depth=2, decoder_heads=4)
 
 
 def official_state(method: MAE) -> dict[str, Tensor]:
-    """The names of the files of the MAE authors: the decoder flat beside a vision transformer."""
+    """A state dict with the names of the MAE authors: the decoder is flat, next to a vision transformer."""
     state = dict(method.encoder.body.state_dict())
     for key, value in method.decoder.state_dict().items():
         state[key if key == "mask_token" else f"decoder_{key}"] = value
@@ -211,7 +213,7 @@ def official_state(method: MAE) -> dict[str, Tensor]:
 
 
 @pytest.mark.parametrize("wrapped", [True, False])
-def test_an_official_file_gives_encoder_and_decoder(tmp_path: Path, wrapped: bool) -> None:
+def test_an_official_file_loads_encoder_and_decoder(tmp_path: Path, wrapped: bool) -> None:
     source = mae(encoder=OFFICIAL, **{k: getattr(SETTINGS, k) for k in ("decoder_dim", "decoder_depth")})
     state = official_state(source)
     expected_names = {
@@ -240,7 +242,7 @@ def test_an_official_file_gives_encoder_and_decoder(tmp_path: Path, wrapped: boo
 
 def test_parts_that_cannot_be_loaded(tmp_path: Path) -> None:
     path = tmp_path / "mae.pth"
-    torch.save(official_state(mae(encoder=OFFICIAL)), path)  # a decoder of other sizes than SETTINGS
+    torch.save(official_state(mae(encoder=OFFICIAL)), path)  # the decoder has other sizes than SETTINGS
     encoder = replace(OFFICIAL, weights=str(path), parts=("decoder",))
     with pytest.raises(UserError, match=r"does not fit the model.*decoder\."):
         build_model(PretrainConfig(method=SETTINGS, encoder=encoder), 32, 3)
@@ -255,13 +257,13 @@ def test_an_encoder_without_patches() -> None:
         mae(encoder=EncoderConfig(name="resnet_mini"))
 
 
-def test_a_mask_that_hides_none() -> None:
+def test_a_mask_that_hides_nothing() -> None:
     with pytest.raises(UserError, match=r"mask 0\.1 of 4 patches masks none; use larger pictures"):
         mae(16, mask=0.1)
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"mask": 0.0}, "mask is 0.0"),
         ({"mask": 1.0}, "mask is 1.0"),
@@ -273,13 +275,13 @@ def test_a_mask_that_hides_none() -> None:
         ({"decoder_dim": 30}, "width 30.*multiple of the number of heads"),
     ],
 )
-def test_wrong_settings_are_one_sentence(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError, match=words) as error:
+def test_invalid_settings(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message) as error:
         MAEConfig(**settings)
     assert "\n" not in str(error.value)
 
 
-def test_a_decoder_too_odd_for_its_positions() -> None:
+def test_the_width_of_the_decoder_must_be_a_multiple_of_4() -> None:
     with pytest.raises(UserError, match="decoder_dim is 6, but it must be a multiple of 4"):
         mae(decoder_dim=6, decoder_heads=1)
 

@@ -44,7 +44,7 @@ def function():
     ("name", "kind", "config"),
     [("mae", MAE, MAEConfig), ("vicreg", VICReg, VICRegConfig), ("simclr", SimCLR, SimCLRConfig)],
 )
-def test_every_name_gives_its_method(name: str, kind: type[Method], config: type) -> None:
+def test_every_name_returns_its_method(name: str, kind: type[Method], config: type) -> None:
     assert method_type(name) is kind
     assert method_config(name) == config()
     encoder = create_encoder(EncoderConfig(name="vit_mini"), 32, 3)
@@ -70,7 +70,7 @@ def test_a_method_by_import_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "message"),
     [
         ("vicregg", "there is no method 'vicregg'; did you mean 'vicreg'?"),
         ("mea", "did you mean 'mae'?"),
@@ -83,13 +83,13 @@ def test_a_method_by_import_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ("pathlib:Path", "'pathlib:Path' is not a method"),
     ],
 )
-def test_wrong_names_are_one_sentence(name: str, words: str) -> None:
-    with pytest.raises(UserError, match=words.replace("?", r"\?")) as error:
+def test_invalid_names(name: str, message: str) -> None:
+    with pytest.raises(UserError, match=message.replace("?", r"\?")) as error:
         method_type(name)
     assert "\n" not in str(error.value)
 
 
-def test_wrong_settings_are_named() -> None:
+def test_invalid_settings_are_named() -> None:
     with pytest.raises(UserError, match=r"method has no setting 'makes'; did you mean 'mask'\?"):
         method_config("mae", {"makes": 0.5})
     with pytest.raises(UserError, match=r"method.mask is 'half', but it must be of type float"):
@@ -100,7 +100,7 @@ def test_wrong_settings_are_named() -> None:
         method_config("mae", {"mask": 1.5})
 
 
-def test_settings_of_another_method_are_refused() -> None:
+def test_settings_of_another_method_are_rejected() -> None:
     encoder = create_encoder(EncoderConfig(name="resnet_mini"), 16, 3)
-    with pytest.raises(UserError, match="the method 'simclr' takes SimCLRConfig, not VICRegConfig"):
+    with pytest.raises(UserError, match="the method 'simclr' needs SimCLRConfig, not VICRegConfig"):
         create_method(encoder, VICRegConfig(name="simclr"))

@@ -41,7 +41,7 @@ def naive(p: list[list[float]], other: list[list[float]], temperature: float) ->
 
 @pytest.mark.parametrize("temperature", [0.1, 0.5, 1.0])
 @pytest.mark.parametrize("rows", [2, 3, 10])
-def test_nt_xent_is_the_double_loop(rows: int, temperature: float) -> None:
+def test_nt_xent_agrees_with_a_double_loop(rows: int, temperature: float) -> None:
     torch.manual_seed(0)
     p, other = torch.randn(2, rows, 5).double() * 4
     joined = JoinedBatch.of(rows)
@@ -50,10 +50,10 @@ def test_nt_xent_is_the_double_loop(rows: int, temperature: float) -> None:
     assert joined.mean(found).item() == pytest.approx(naive(p.tolist(), other.tolist(), temperature), rel=1e-10)
     swapped = joined.mean(nt_xent(other, p, joined, temperature))
     assert swapped.item() == pytest.approx(joined.mean(found).item(), rel=1e-10)
-    assert torch.allclose(nt_xent(p * 7, other / 3, joined, temperature), found)  # lengths do not matter
+    assert torch.allclose(nt_xent(p * 7, other / 3, joined, temperature), found)  # norms do not matter
 
 
-def test_rows_of_a_part_are_those_of_the_whole() -> None:
+def test_rows_of_a_part_agree_with_the_whole() -> None:
     torch.manual_seed(0)
     p, other = torch.randn(2, 9, 5).double()
     whole = nt_xent(p, other, JoinedBatch((9,)), 0.2)
@@ -74,7 +74,7 @@ def test_the_whole_loss() -> None:
     z = method.encoder(torch.cat(views).double())
     p = method.projector(z).split(ROWS)
     for i, out in enumerate(outputs):
-        # Frames are negatives within their own batch only: the two frames of a pair show one instance.
+        # Frames are negatives only within their own batch, as the two frames of a pair show one instance.
         expected = naive(p[2 * i].tolist(), p[2 * i + 1].tolist(), 0.3)
         assert out.loss.item() == pytest.approx(expected, rel=1e-5)  # projections are compared in float32
         assert out.terms["contrast"].item() == out.loss.item()
@@ -91,7 +91,7 @@ def test_the_head() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"temperature": 0.0}, "temperature is 0.0, but it must be above 0"),
         ({"temperature": float("nan")}, "temperature is nan"),
@@ -99,13 +99,13 @@ def test_the_head() -> None:
         ({"hidden": -1}, "hidden -1"),
     ],
 )
-def test_wrong_settings_are_one_sentence(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError, match=words):
+def test_invalid_settings(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         SimCLRConfig(**settings)
 
 
 def test_bf16_compares_in_float32() -> None:
-    """The loss is that of the projections as they came out, not of scores rounded once more."""
+    """The loss is computed from the projections in float32, without rounding the scores again."""
     torch.manual_seed(0)
     method = SimCLR(small_encoder(), SimCLRConfig(projection=5, temperature=0.05))
     seen: list[Tensor] = []
@@ -122,5 +122,5 @@ def steps(rank: int, world: int) -> list[Step]:
     return [step(simclr(), rank, world, cut) for cut in CUTS]
 
 
-def test_two_processes_are_one(tmp_path: Path) -> None:
+def test_two_processes_agree_with_one(tmp_path: Path) -> None:
     check_two_processes(steps, tmp_path)

@@ -1,4 +1,4 @@
-"""A new method is one file: the one below goes through every command without another file being touched."""
+"""A new method is one file: the method below works with all commands without other changes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ TITLE = "Toy brightness"
 
 @dataclass(frozen=True)
 class ToyConfig(MethodConfig):
-    """Reads off how bright a frame is."""
+    """Predicts the brightness of a frame."""
 
     name: str = "toy"
     """Name of the method."""
 
 
 class Toy(Method):
-    """A linear layer tells the mean brightness of a frame from its embedding."""
+    """A linear layer predicts the mean brightness of a frame from its embedding."""
 
     Config: ClassVar[type[MethodConfig]] = ToyConfig
 
@@ -53,7 +53,7 @@ def toy() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("toy")
-def test_a_toy_method_goes_through_all_commands(
+def test_a_toy_method_works_with_all_commands(
     tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few_pairs(monkeypatch)

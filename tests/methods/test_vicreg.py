@@ -22,8 +22,8 @@ def vicreg(**settings: Any) -> VICReg:
 
 
 def naive(e: list[list[float]], other: list[list[float]]) -> dict[str, float]:
-    """The terms with loops in Python's own numbers; the scales are those of the authors' code: the mean over the
-    dimensions for invariance, and half of each view's hinge."""
+    """The terms with loops over Python floats, scaled as in the authors' code: the mean over dimensions for invariance,
+    and half of the hinge of each view."""
     rows, dims = len(e), len(e[0])
 
     def mean(x: list[list[float]], j: int) -> float:
@@ -57,7 +57,7 @@ def test_variance_and_covariance_alone(scale: float) -> None:
 def test_properties_of_the_terms() -> None:
     torch.manual_seed(0)
     wide = torch.randn(4000, 5).double() * 3
-    assert variance_hinge(wide).item() == 0  # nothing falls short
+    assert variance_hinge(wide).item() == 0  # no dimension is below 1
     assert off_diagonal(wide / 3).item() < 0.01  # independent dimensions
     same = wide[:, :1].expand(-1, 5)
     assert off_diagonal(same).item() == pytest.approx(4 * float(same[:, 0].var()) ** 2, rel=1e-9)
@@ -65,7 +65,7 @@ def test_properties_of_the_terms() -> None:
     assert variance_hinge(still).item() == pytest.approx(0.99)
     variance_hinge(still).backward()
     assert still.grad is not None
-    assert torch.isfinite(still.grad).all()  # the root has no slope at zero without the small number
+    assert torch.isfinite(still.grad).all()  # without epsilon, the root has no slope at zero
 
 
 @pytest.mark.parametrize("weights", [(25.0, 25.0, 1.0), (1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0, 3.0)])
@@ -110,7 +110,7 @@ def test_the_expander(widths: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"expander": ()}, "at least one width"),
         ({"expander": (4, 0)}, "at least one width above 0"),
@@ -119,8 +119,8 @@ def test_the_expander(widths: tuple[int, ...]) -> None:
         ({"covariance": -1.0}, "covariance is -1.0"),
     ],
 )
-def test_wrong_settings_are_one_sentence(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError, match=words):
+def test_invalid_settings(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         VICRegConfig(**settings)
 
 
@@ -136,5 +136,5 @@ def steps(rank: int, world: int) -> list[Step]:
     return [step(vicreg(), rank, world, cut) for cut in CUTS]
 
 
-def test_two_processes_are_one(tmp_path: Path) -> None:
+def test_two_processes_agree_with_one(tmp_path: Path) -> None:
     check_two_processes(steps, tmp_path)

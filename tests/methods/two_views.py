@@ -1,4 +1,4 @@
-"""A tiny encoder and its pictures for methods of two views, and a step of theirs in one process or in two."""
+"""A tiny encoder and pictures for methods with two views, and a training step in one or two processes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from lie_ssl.training.batchnorm import convert_batchnorm
 from tests.gloo import run_in_processes
 
 ROWS = 8
-CUTS = (4, 3, 1)  # rows of the first of two processes: half, fewer, and one
+CUTS = (4, 3, 1)  # rows in the first of two processes: half, fewer, and one
 
 Step = tuple[Tensor, Tensor]  # loss and gradient
 
 
 class SmallEncoder(nn.Module):
-    """(B, 3, 8, 8) -> (B, 6): what a method needs of an encoder, without timm, so that processes start soon."""
+    """(B, 3, 8, 8) -> (B, 6): the part of an encoder that a method needs, without timm for a fast start."""
 
     dim = 6
 
@@ -63,7 +63,7 @@ def step(method: Method, rank: int, world: int, cut: int) -> Step:
 
 
 def check_two_processes(steps: Callable[[int, int], list[Step]], folder: Path) -> None:
-    """Two processes give the loss and the gradient of one, however the rows are dealt out."""
+    """Checks that two processes give the loss and the gradient of one, for any split of the rows."""
     (loss, gradient), *_ = steps(0, 1)
     assert gradient.abs().max() > 0
     for found in run_in_processes(steps, 2, folder):

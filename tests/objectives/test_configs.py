@@ -1,4 +1,4 @@
-"""Settings of objectives and of the operator: which are refused, and how they reach what they build."""
+"""Settings of objectives and of the operator: which are rejected, and how they are used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FACTORS = ("pose", "hue", "scale")
 
 
 @pytest.mark.parametrize("name", list(OBJECTIVES))
-def test_every_objective_builds_itself_and_gives_its_terms(name: str) -> None:
+def test_every_objective_builds_itself_and_returns_its_terms(name: str) -> None:
     config = objective_config(name)
     objective = config.build(16, ("2d", "3d"))
     assert type(objective) is objective_type(name)
@@ -41,7 +41,7 @@ def test_the_order_and_the_titles_of_the_tables() -> None:
     assert {e.name for e in OBJECTIVES.entries() if e.told == "move"} == {"literal", "lie"}
 
 
-REFUSED: list[tuple[str, dict[str, Any], str]] = [
+INVALID: list[tuple[str, dict[str, Any], str]] = [
     *(
         ("lie", {name: -0.5}, f"objective.{name} is -0.5")
         for name in ("ssl", "lie", "euclidean", "coordinates", "invariant")
@@ -53,7 +53,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("frames", {"temperature": math.nan}, "objective.temperature is nan"),
     ("lie", {"invariant_temperature": -1.0}, "objective.invariant_temperature is -1.0"),
     ("lie", {"view": "SSL"}, "objective.view is 'SSL', but it must be one of clean, ssl"),
-    ("alone", {"ssl": 0.0}, "nothing to learn"),
+    ("alone", {"ssl": 0.0}, "nothing would be learned"),
     ("frames", {"frames": 0.0}, "set it above 0 or use alone"),
     ("frames", {"lie": 1.0}, "objective has no setting 'lie'"),
     ("alone", {"frames": 1.0}, "objective has no setting 'frames'"),
@@ -71,27 +71,27 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "settings", "words"), REFUSED)
-def test_refused_objectives(name: str, settings: dict[str, Any], words: str) -> None:
+@pytest.mark.parametrize(("name", "settings", "message"), INVALID)
+def test_invalid_objectives(name: str, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError) as error:
         objective_config(name, settings)
-    assert words in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
-def test_a_run_cannot_carry_the_name_of_another_objective() -> None:
+def test_a_run_cannot_have_the_name_of_another_objective() -> None:
     lie = objective_config("lie")
     renamed = type(lie)(name="frames")
     with pytest.raises(UserError, match=r"objective.name is 'frames', but these are the settings of another objective"):
         PretrainConfig(objective=renamed)
     assert PretrainConfig(objective=lie).arm == "lie"
-    assert PretrainConfig(objective=lie, variant="off").arm == "lie-off"  # which no objective can be called
+    assert PretrainConfig(objective=lie, variant="off").arm == "lie-off"  # not a valid name of an objective
     for word in ("", "a b", "über", "-x", "x" * 65, "../x"):
         with pytest.raises(UserError, match="variant is"):
             PretrainConfig(objective=lie, variant=word)
 
 
-REFUSED_OPERATORS: list[tuple[dict[str, Any], str]] = [
+INVALID_OPERATORS: list[tuple[dict[str, Any], str]] = [
     ({"generators": ()}, "every factor needs at least one"),
     ({"generators": (4, 0)}, "every factor needs at least one"),
     ({"sees": ()}, "sees is .., but its values must be pair, source, delta, linear"),
@@ -105,20 +105,20 @@ REFUSED_OPERATORS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "words"), REFUSED_OPERATORS)
-def test_refused_operators(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+@pytest.mark.parametrize(("settings", "message"), INVALID_OPERATORS)
+def test_invalid_operators(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         OperatorConfig(**settings)
 
 
 def literal(settings: dict[str, Any]) -> ObjectiveConfig:
-    """The objective whose operator has these settings and no others."""
+    """The objective whose operator has only these settings."""
     fixed = settings.get("fixed", 0)
     return objective_config("lie" if fixed else "literal", {"operator": OperatorConfig(**settings)})
 
 
 @pytest.mark.parametrize(
-    ("settings", "count", "words"),
+    ("settings", "count", "message"),
     [
         ({"fixed": 16}, 1, "does not fit an embedding of 16: fixed is 16"),
         ({"generators": (2, 2)}, 3, "generators has 2 entries, but the factors are pose, hue, scale$"),
@@ -132,8 +132,8 @@ def literal(settings: dict[str, Any]) -> ObjectiveConfig:
         ({"split_factors": True, "fixed": 14}, 3, "cannot be split over 3 factors"),
     ],
 )
-def test_operators_that_do_not_fit(settings: dict[str, Any], count: int, words: str) -> None:
-    with pytest.raises(UserError, match=words) as error:
+def test_operators_that_do_not_fit(settings: dict[str, Any], count: int, message: str) -> None:
+    with pytest.raises(UserError, match=message) as error:
         literal(settings).build(16, FACTORS[:count])
     assert "\n" not in str(error.value)
 
@@ -141,7 +141,7 @@ def test_operators_that_do_not_fit(settings: dict[str, Any], count: int, words: 
 @pytest.mark.parametrize("algebra", list(ALGEBRAS))
 def test_settings_reach_the_operator(algebra: str) -> None:
     operator = OperatorConfig(algebra=algebra, fixed=4, generators=(2,), max_norm=0.5).build(16, FACTORS)
-    assert operator.counts == (2, 2, 2)  # one number serves every factor
+    assert operator.counts == (2, 2, 2)  # one number for all factors
     assert (operator.dim, operator.fixed) == (16, 4)
     assert all(isinstance(a, ALGEBRAS[algebra]) for a in operator.algebras)
     assert all(c.max_norm == 0.5 for c in operator.coordinates)
@@ -150,7 +150,7 @@ def test_settings_reach_the_operator(algebra: str) -> None:
     assert low.coordinates[0].layers[0].out_features == 7  # type: ignore[index, union-attr]
 
 
-def test_words_for_each_factor_reach_the_operator() -> None:
+def test_settings_per_factor_reach_the_operator() -> None:
     config = OperatorConfig(
         generators=(1,), algebra="commuting", sees=("linear", "pair"), frequencies=(1.0, 2.0), split_factors=True,
         centred=True, standardised=("3d",),
@@ -166,8 +166,8 @@ def test_words_for_each_factor_reach_the_operator() -> None:
 
 
 @pytest.mark.parametrize(("dim", "fixed"), [(16, 10), (64, 40), (100, 63), (128, 80), (2048, 1280)])
-def test_a_share_of_the_embedding_stays(dim: int, fixed: int) -> None:
-    """Five eighths, as the recipes of 0.1 gave it in numbers."""
+def test_a_share_of_the_embedding_is_fixed(dim: int, fixed: int) -> None:
+    """Five eighths, as in the recipes of version 0.1."""
     mover = objective_config("lie").build(dim, ("2d", "3d")).mover
     assert isinstance(mover, LieOperator)
     assert mover.fixed == fixed == dim - 3 * dim // 8

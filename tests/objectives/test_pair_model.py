@@ -1,4 +1,4 @@
-"""A method with what it learns from pairs: sums, arms that differ in nothing but weights, and what a batch may lack."""
+"""A method with an objective on pairs: sums, objectives that differ only in weights, and batches without pairs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def build(
 
 
 def batch(seed: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """x, x_next, delta, and rows of which the second and the fifth have one frame only."""
+    """x, x_next, delta and paired; the second and the fifth row have only one frame."""
     generator = torch.Generator().manual_seed(seed)
     x, x_next = torch.rand(2, ROWS, 3, SIZE, SIZE, generator=generator)
     paired = torch.tensor([True, False, True, True, False, True])
@@ -73,7 +73,7 @@ def same(a: nn.Module, b: nn.Module) -> bool:
 
 
 def calls(model: PairModel) -> Counter[str]:
-    """Counts how often images enter the encoder, whole and masked."""
+    """Counts the passes through the encoder, with whole and masked images."""
     count: Counter[str] = Counter()
     model.method.encoder.register_forward_hook(lambda *_: count.update(["forward"]))
     masked: Callable[..., Any] = model.method.encoder.masked
@@ -101,7 +101,7 @@ def test_the_total_is_the_weighted_sum(method: str, objective: ObjectiveConfig) 
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_ssl_loss_is_that_of_both_frames(method: str) -> None:
+def test_the_ssl_loss_uses_both_frames(method: str) -> None:
     model, again = build(method, AloneConfig()), build(method, AloneConfig())
     x, x_next, _, _ = batch()
     draws = Draws(0, 0, ROWS)
@@ -119,15 +119,15 @@ def test_the_method_alone_builds_and_runs_nothing_else(method: str) -> None:
     assert count.total() == 1
     start = build(method, AloneConfig())
     train(model)
-    assert not same(model.method.encoder, start.method.encoder)  # it did learn
+    assert not same(model.method.encoder, start.method.encoder)  # it has learned
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_arm_starts_with_the_same_encoder_and_ssl_heads(method: str) -> None:
+def test_every_objective_starts_with_the_same_encoder_and_ssl_heads(method: str) -> None:
     torch.manual_seed(1)
     state = torch.get_rng_state()
     models = {arm: build(method, objective_config(arm), factors=("2d", "3d")) for arm in ARMS}
-    assert torch.equal(torch.get_rng_state(), state)  # nobody else's numbers are used up
+    assert torch.equal(torch.get_rng_state(), state)  # the random state of others does not change
     torch.manual_seed(2)
     assert all(
         same(model.method, build(method, objective_config(arm), factors=("2d", "3d")).method)
@@ -138,7 +138,7 @@ def test_every_arm_starts_with_the_same_encoder_and_ssl_heads(method: str) -> No
     assert not same(models["alone"].method.encoder, build(method, AloneConfig(), seed=1).method.encoder)
 
 
-def test_operator_and_pair_heads_use_up_no_random_numbers() -> None:
+def test_operator_and_pair_heads_do_not_change_the_random_state() -> None:
     method = build("vicreg", AloneConfig()).method
     for objective in (FRAMES, LIE):
         state = torch.get_rng_state()
@@ -148,7 +148,7 @@ def test_operator_and_pair_heads_use_up_no_random_numbers() -> None:
 
 @pytest.mark.parametrize("method", ["vicreg", "simclr"])
 @pytest.mark.parametrize("objective", [FRAMES, LIE])
-def test_the_clean_pass_leaves_batch_norm_statistics_alone(method: str, objective: ObjectiveConfig) -> None:
+def test_the_clean_pass_does_not_change_batch_norm_statistics(method: str, objective: ObjectiveConfig) -> None:
     base, model = build(method, AloneConfig()), build(method, objective)
     before = {k: v.clone() for k, v in model.method.state_dict().items()}
     for each in (base, model):
@@ -172,14 +172,16 @@ def test_frozen_statistics_still_normalise_by_the_batch() -> None:
     assert layer[0].num_batches_tracked == 0
     layer.eval()
     with frozen_statistics(layer):
-        torch.testing.assert_close(layer(x), x, rtol=1e-4, atol=1e-4)  # in eval mode the remembered ones: 0 and 1
+        torch.testing.assert_close(
+            layer(x), x, rtol=1e-4, atol=1e-4
+        )  # in eval mode it uses the running statistics: 0 and 1
     with pytest.raises(RuntimeError, match="stop"), frozen_statistics(layer):
         raise RuntimeError("stop")
     assert layer[0].track_running_stats
 
 
 def lie_terms(model: PairModel, negatives: bool) -> dict[str, float]:
-    """The pair terms by calling the loss on the paired rows, with embeddings of a pass of our own."""
+    """The pair terms, by calling the loss on embeddings of the paired rows from a separate pass."""
     x, x_next, delta, paired = batch()
     loss = model.objective.loss
     assert isinstance(loss, LieLoss)
@@ -190,7 +192,7 @@ def lie_terms(model: PairModel, negatives: bool) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("singles", [True, False])
-def test_rows_without_a_pair_are_negatives_and_nothing_else(singles: bool) -> None:
+def test_rows_without_a_pair_are_only_negatives(singles: bool) -> None:
     objective = replace(LIE, ssl=0.0, singles=singles)
     out = run(build("vicreg", objective))
     expected = lie_terms(build("vicreg", objective), singles)
@@ -198,7 +200,7 @@ def test_rows_without_a_pair_are_negatives_and_nothing_else(singles: bool) -> No
     for name in ("lie", "euclidean", "coordinates", "invariant"):
         assert out.terms[name].item() == pytest.approx(expected[name], rel=1e-5), name
     x, x_next, delta, paired = batch()
-    x_next[~paired], delta[~paired] = 0.5, 9.0  # what stands there is not looked at
+    x_next[~paired], delta[~paired] = 0.5, 9.0  # these values are ignored
     other = build("vicreg", objective)(x, x_next, delta, paired, Draws(0, 0, ROWS))
     assert other.total.item() == out.total.item()
     without = run(build("vicreg", replace(objective, singles=not singles)))
@@ -229,7 +231,7 @@ def test_a_batch_without_pairs_gives_zeros(method: str, objective: ObjectiveConf
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("objective", [AloneConfig(), FRAMES, LIE, replace(LIE, ssl=0.0)])
 def test_every_trained_parameter_has_a_gradient(method: str, objective: ObjectiveConfig) -> None:
-    """DistributedDataParallel waits for each of them, also where a weight of zero leaves a head without work."""
+    """DistributedDataParallel waits for all of them, even if a head has a weight of zero."""
     model = build(method, objective)
     run(model).total.backward()
     missing = [n for n, p in model.named_parameters() if p.requires_grad and p.grad is None]
@@ -248,7 +250,7 @@ def test_every_trained_parameter_has_a_gradient(method: str, objective: Objectiv
         ("simclr", "ssl", {"forward": 1}),
     ],
 )
-def test_passes_through_the_encoder(method: str, view: Any, expected: dict[str, int]) -> None:
+def test_number_of_passes_through_the_encoder(method: str, view: Any, expected: dict[str, int]) -> None:
     model = build(method, replace(LIE, view=view))
     count = calls(model)
     out = run(model)
@@ -256,7 +258,7 @@ def test_passes_through_the_encoder(method: str, view: Any, expected: dict[str, 
     assert torch.isfinite(out.total)
 
 
-def test_the_view_of_the_method_is_what_pairs_are_compared_by() -> None:
+def test_pairs_are_compared_by_the_view_of_the_method() -> None:
     model, again = (build("simclr", replace(LIE, view="ssl")) for _ in range(2))
     x, x_next, delta, paired = batch()
     draws = Draws(0, 0, ROWS)
@@ -290,7 +292,7 @@ def test_bf16_keeps_the_pair_terms_in_float32(method: str, view: Any, objective:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("objective", [AloneConfig(), FRAMES, LIE])
-def test_groups_are_a_partition_of_what_is_trained(method: str, objective: ObjectiveConfig) -> None:
+def test_groups_are_a_partition_of_the_trained_parameters(method: str, objective: ObjectiveConfig) -> None:
     model = build(method, objective)
     next(iter(model.method.encoder.parameters())).requires_grad = False
     groups = model.groups()
@@ -305,7 +307,7 @@ def test_groups_are_a_partition_of_what_is_trained(method: str, objective: Objec
         assert {id(p) for p in groups["operator"]} == {id(p) for p in model.operator.parameters()}
 
 
-def test_pair_terms_are_those_of_training_without_singles() -> None:
+def test_pair_terms_agree_with_training_without_singles() -> None:
     model = build("vicreg", replace(LIE, singles=False, ssl=0.0))
     x, x_next, delta, paired = batch()
     z = model.method.encoder(torch.cat([x, x_next[paired]]))

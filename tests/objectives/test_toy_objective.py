@@ -1,4 +1,4 @@
-"""A new objective is one file: the one below goes through every command without another file being touched."""
+"""A new objective is one file: the objective below works with all commands without other changes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def toy() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("toy")
-def test_a_toy_objective_goes_through_all_commands(
+def test_a_toy_objective_works_with_all_commands(
     tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few_pairs(monkeypatch)

@@ -1,4 +1,4 @@
-"""All 52 procedural classes: variation, size, colour, and poses that can be told apart."""
+"""All 52 procedural classes: variation, size, colour, and distinguishable poses."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from lie_ssl.render import RenderSettings, View, render
 NAMES = class_names()
 
 
-def test_there_are_52() -> None:
+def test_there_are_52_classes() -> None:
     assert len(NAMES) == 52
-    wanted = """airplane bathtub bed bench bicycle birdhouse boat bookshelf bottle bowl bus cabinet camera can cap
+    expected = """airplane bathtub bed bench bicycle birdhouse boat bookshelf bottle bowl bus cabinet camera can cap
     car chair clock dishwasher display earphone faucet guitar helmet jar keyboard knife lamp laptop
     mailbox microphone microwave motorbike mug piano pillow printer rocket skateboard sofa speaker stove
     table telephone tower train""".split()
     rest = {"drill", "file cabinet", "plant pot", "remote control", "trash bin", "washing machine"}
-    assert set(NAMES) == set(wanted) | rest
+    assert set(NAMES) == set(expected) | rest
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -45,7 +45,7 @@ def test_variation_and_size(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_poses_look_different(name: str) -> None:
-    """No symmetry makes two poses the same picture, in the plane or in 3D."""
+    """No symmetry makes two poses look the same, in the plane or in 3D."""
     views = [View(rotation("2d", a)) for a in range(0, 360, 20)]
     views += [View(rotation("3d", a)) for a in range(20, 360, 20) if a != 180]
     for instance in (0, 1, 2):
@@ -57,7 +57,7 @@ def test_poses_look_different(name: str) -> None:
         assert distance.min() > 1.5, f"two poses of {name} {instance} differ by {distance.min():.2f} of 255 only"
 
 
-def test_instances_depend_on_seed_class_and_number_alone() -> None:
+def test_instances_depend_only_on_seed_class_and_number() -> None:
     first, _ = make_instance("chair", 3, seed=5)
     again, _ = make_instance("chair", 3, seed=5)
     other, _ = make_instance("chair", 3, seed=6)
@@ -66,8 +66,8 @@ def test_instances_depend_on_seed_class_and_number_alone() -> None:
     assert first.geometry_hash() != other.geometry_hash()
 
 
-def test_colour_does_not_give_the_class_away() -> None:
-    """A nearest-neighbour guess from the mean colour of the object and its spread is right in few cases."""
+def test_colour_does_not_reveal_the_class() -> None:
+    """A nearest-neighbour classifier on the mean and spread of the colours is rarely right."""
     features, labels = [], []
     for label, name in enumerate(NAMES):
         for i in range(20):
@@ -86,6 +86,6 @@ def test_colour_does_not_give_the_class_away() -> None:
     assert accuracy < 0.15, f"colour alone names {accuracy:.0%} of the objects"
 
 
-def test_unknown_class_is_one_sentence() -> None:
+def test_an_unknown_class_is_a_user_error() -> None:
     with pytest.raises(UserError, match="did you mean chair"):
         make_instance("chiar", 0)

@@ -1,4 +1,4 @@
-"""Every format loads with its look, and every broken file is a sentence that names it."""
+"""Every format loads with its materials, and every broken file raises an error that names it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lie_ssl.objects.files import EXTENSIONS, load_mesh
 from lie_ssl.objects.mesh import Mesh
 
 QUAD = "v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n"
-# An arrow-like outline whose fan from the first corner would cover too much.
+# An arrow-shaped outline; a triangle fan from its first corner would cover too much.
 ARROW = np.array([[0.0, 0], [4, -1], [2, 0.5], [4, 3], [-1, 2]])
 
 
@@ -49,7 +49,7 @@ def textured(folder: Path, material: str) -> Mesh:
     return load_mesh(obj(folder, f"{QUAD}usemtl a\nf 1/1 2/2 3/3 4/4\n", material))
 
 
-def test_texture_outside_the_folder_and_kd_multiplies(tmp_path: Path) -> None:
+def test_a_texture_in_another_folder_is_multiplied_with_kd(tmp_path: Path) -> None:
     picture(tmp_path / "images" / "x.png")
     mesh = textured(tmp_path / "models", "Kd 0.5 0.6 0.7\nmap_Kd ../images/x.png")
     assert mesh.n_faces == 2
@@ -61,7 +61,7 @@ def test_texture_outside_the_folder_and_kd_multiplies(tmp_path: Path) -> None:
     np.testing.assert_allclose(mesh.uv[0, 2], corner[:2] / [2, 1])
 
 
-def test_black_kd_beside_a_texture_means_white(tmp_path: Path) -> None:
+def test_black_kd_with_a_texture_means_white(tmp_path: Path) -> None:
     picture(tmp_path / "x.png")
     assert textured(tmp_path, "Kd 0 0 0\nmap_Kd x.png").colours.min() == 1
 
@@ -77,12 +77,12 @@ def test_texture_options_and_spaces_in_names(tmp_path: Path, line: str) -> None:
     np.testing.assert_allclose(mesh.uv.reshape(-1, 2).min(axis=0), [0.5, 0])
 
 
-def test_large_texture_is_made_smaller(tmp_path: Path) -> None:
+def test_a_large_texture_is_downscaled(tmp_path: Path) -> None:
     picture(tmp_path / "x.png", size=(2100, 30))
     assert textured(tmp_path, "map_Kd x.png").textures[0].shape == (15, 1024, 4)
 
 
-def test_opacity_picture_goes_into_the_alpha_channel(tmp_path: Path) -> None:
+def test_an_opacity_map_becomes_the_alpha_channel(tmp_path: Path) -> None:
     picture(tmp_path / "x.png")
     picture(tmp_path / "hole.png", (40, 40, 40))
     mesh = textured(tmp_path, "map_Kd x.png\nmap_d hole.png")
@@ -97,7 +97,7 @@ def test_transparency(tmp_path: Path, material: str, opacity: float) -> None:
     np.testing.assert_allclose(textured(tmp_path, material).opacity, opacity)
 
 
-def test_a_model_that_would_be_wholly_invisible_is_solid(tmp_path: Path) -> None:
+def test_a_completely_invisible_model_is_made_solid(tmp_path: Path) -> None:
     assert textured(tmp_path, "Tr 1.0").opacity.tolist() == [1, 1]
 
 
@@ -115,7 +115,7 @@ def test_concave_polygon_keeps_its_area(tmp_path: Path, turn: int) -> None:
     assert area(mesh) == pytest.approx(shoelace(ARROW * [np.hypot(1, 0.3), 1]), rel=1e-5)
 
 
-def test_negative_numbers_count_back(tmp_path: Path) -> None:
+def test_negative_indices_count_backwards(tmp_path: Path) -> None:
     body = "v 9 9 9\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0.5 0.25\nf -3/-1 -2/-1 -1/-1\nv 5 5 5\n"
     mesh = load_mesh(obj(tmp_path, body))
     assert sorted(map(tuple, mesh.vertices[mesh.faces[0]].tolist())) == [(0, 0, 0), (0, 1, 0), (1, 0, 0)]
@@ -133,7 +133,7 @@ def test_vertex_colours_of_an_obj(tmp_path: Path) -> None:
     np.testing.assert_allclose(mesh.colours[0], np.eye(3))
 
 
-def test_normals_of_the_file_are_used_and_bad_ones_are_not(tmp_path: Path) -> None:
+def test_valid_normals_of_the_file_are_used(tmp_path: Path) -> None:
     body = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvn 0 0.6 0.8\nvn 0 0 0\nf 1//1 2//1 3//1\nf 1//2 2//2 4//2\n"
     mesh = load_mesh(obj(tmp_path, body))
     np.testing.assert_allclose(mesh.normals[0], [[0, 0.6, 0.8]] * 3, atol=1e-6)
@@ -141,7 +141,7 @@ def test_normals_of_the_file_are_used_and_bad_ones_are_not(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut off", "not a picture"])
-def test_a_lost_texture_is_a_warning(tmp_path: Path, damage: str) -> None:
+def test_a_missing_texture_is_a_warning(tmp_path: Path, damage: str) -> None:
     if damage != "missing":
         data = picture(tmp_path / "x.png", size=(300, 300)).read_bytes()
         (tmp_path / "x.png").write_bytes(data[: len(data) // 2] if damage == "cut off" else b"hello")
@@ -152,7 +152,7 @@ def test_a_lost_texture_is_a_warning(tmp_path: Path, damage: str) -> None:
     np.testing.assert_allclose(mesh.colours[0, 0], [0.1, 0.2, 0.3], rtol=1e-6)
 
 
-def test_a_lost_texture_without_a_colour_leaves_grey(tmp_path: Path) -> None:
+def test_a_missing_texture_without_a_colour_gives_grey(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match=r"x\.png"):
         np.testing.assert_allclose(textured(tmp_path, "map_Kd x.png").colours, 0.7, rtol=1e-6)
 
@@ -196,11 +196,11 @@ def glb(path: Path, image: Image.Image | None, factor: list[float], **kwargs: ob
 
 def test_glb_with_texture_and_transforms(tmp_path: Path) -> None:
     image = Image.new("RGBA", (4, 4), (200, 10, 20, 0))
-    image.paste((0, 0, 255, 0), (0, 0, 4, 2))  # the upper half
+    image.paste((0, 0, 255, 0), (0, 0, 4, 2))  # the top half
     mesh = load_mesh(glb(tmp_path / "a.glb", image, [1.0, 1.0, 1.0, 0.3], roughnessFactor=0.25))
     assert area(mesh) == pytest.approx(2 + 8)
     assert sorted(set(mesh.vertices[:, 2].tolist())) == [0, 5]
-    # 'OPAQUE', the default of the format, means that no alpha counts.
+    # 'OPAQUE', the default of the format, ignores alpha.
     assert mesh.opacity.min() == 1
     assert mesh.textures[0][..., 3].min() == 255
     assert mesh.textures[0][0, 0, :3].tolist() == [0, 0, 255]
@@ -209,13 +209,13 @@ def test_glb_with_texture_and_transforms(tmp_path: Path) -> None:
     assert mesh.shine[0] > 0.3
 
 
-def test_glb_colour_is_linear_light_and_blends(tmp_path: Path) -> None:
+def test_glb_colours_are_linear_and_blend(tmp_path: Path) -> None:
     mesh = load_mesh(glb(tmp_path / "a.glb", None, [0.2140411, 1.0, 0.0, 0.5], alphaMode="BLEND"))
     np.testing.assert_allclose(mesh.colours[0, 0], [0.5, 1, 0], atol=0.005)
     np.testing.assert_allclose(mesh.opacity, 0.5, atol=0.01)
 
 
-def test_gltf_with_a_lost_texture(tmp_path: Path) -> None:
+def test_gltf_with_a_missing_texture(tmp_path: Path) -> None:
     glb(tmp_path / "a.gltf", Image.new("RGB", (4, 4), (9, 9, 9)), [1.0, 1.0, 1.0, 1.0])
     scene = json.loads((tmp_path / "a.gltf").read_text())
     scene["images"] = [{"uri": "my%20wood.png"}]
@@ -274,17 +274,17 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_broken_files_are_a_sentence(tmp_path: Path, name: str) -> None:
+def test_broken_files_raise_a_user_error(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(BROKEN[name])
     with pytest.raises(UserError, match=name) as caught:
         load_mesh(tmp_path / name)
     assert "\n" not in str(caught.value)
-    assert "take it out of the folder" in str(caught.value)
+    assert "remove it" in str(caught.value)
 
 
 @pytest.mark.parametrize("extension", EXTENSIONS)
 @pytest.mark.parametrize("content", [b"", b"hello\n", bytes(range(256)) * 8, b"\xff\xfe\x00\x01" * 50])
-def test_garbage_of_every_name(tmp_path: Path, extension: str, content: bytes) -> None:
+def test_garbage_with_every_extension(tmp_path: Path, extension: str, content: bytes) -> None:
     path = tmp_path / f"garbage{extension}"
     path.write_bytes(content)
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Folders of meshes: every layout, what is left out of it and why, and how the models stand."""
+"""Mesh folders: all layouts, the models that are left out, and the orientation of models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AXES = {"x": (1, 0, 0), "-x": (-1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1), "-y": 
 
 
 def spike(path: Path, size: float = 1.0, up: str = "y", front: str = "z") -> Path:
-    """A pyramid that is highest along `up` and has a nose along `front`; `size` makes its shape its own."""
+    """A pyramid that is highest along `up` and has a nose along `front`; `size` makes its shape unique."""
     path.parent.mkdir(parents=True, exist_ok=True)
     top, nose = 3 * np.array(AXES[up]), 2 * size * np.array(AXES[front])
     side = 0.5 * np.cross(top, nose) / np.linalg.norm(np.cross(top, nose))
@@ -38,8 +38,8 @@ def labels(catalogue: Catalogue) -> list[str]:
     return [f"{e.class_name}/{e.instance}" for e in catalogue.entries]
 
 
-def stands_well(source: MeshFolder, entry: CatalogueEntry) -> bool:
-    """The highest point is the top and the foremost one the nose."""
+def is_upright(source: MeshFolder, entry: CatalogueEntry) -> bool:
+    """Whether the highest point is the top and the foremost point the nose."""
     mesh = source.mesh(entry)
     top, nose = mesh.vertices[0], mesh.vertices[1]
     return int(mesh.vertices[:, 1].argmax()) == 0 and int(mesh.vertices[:, 2].argmax()) == 1 and bool(top[1] > nose[1])
@@ -60,16 +60,16 @@ def test_plain_layout_in_sorted_order(tmp_path: Path) -> None:
     assert [d.key for d in catalogue.dropped] == ["chair/red/collision.off"]
     mesh = pickle.loads(pickle.dumps(source)).mesh(catalogue.entries[0])
     assert np.linalg.norm(mesh.vertices, axis=1).max() == pytest.approx(1, abs=1e-5)
-    assert stands_well(source, catalogue.entries[0])
+    assert is_upright(source, catalogue.entries[0])
 
 
-def test_names_that_meet_are_told_apart(tmp_path: Path) -> None:
+def test_models_with_the_same_name_are_renamed(tmp_path: Path) -> None:
     spike(tmp_path / "mug" / "a.obj", 1.1)
     spike(tmp_path / "mug" / "a.off", 1.2)
     assert labels(MeshFolder(str(tmp_path)).catalogue()) == ["mug/mug_a.obj", "mug/mug_a.off"]
 
 
-def test_broken_and_empty_are_dropped_by_name(tmp_path: Path) -> None:
+def test_broken_models_and_empty_folders_are_dropped_by_name(tmp_path: Path) -> None:
     spike(tmp_path / "mug" / "good.obj")
     (tmp_path / "mug" / "bad.obj").write_text("v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
     (tmp_path / "nothing").mkdir()
@@ -84,7 +84,7 @@ def test_broken_and_empty_are_dropped_by_name(tmp_path: Path) -> None:
         source.catalogue(strict=True)
 
 
-def test_copies_within_and_across_classes(tmp_path: Path) -> None:
+def test_copies_within_and_across_classes_are_dropped(tmp_path: Path) -> None:
     spike(tmp_path / "mug" / "a.obj", 1.1)
     spike(tmp_path / "mug" / "b.off", 1.1)  # the same shape in another format
     spike(tmp_path / "mug" / "c.obj", 1.5)
@@ -101,7 +101,7 @@ def test_copies_within_and_across_classes(tmp_path: Path) -> None:
     assert "ambiguous" in why["mug/c.obj"]
 
 
-def test_three_copies_in_two_classes_all_go() -> None:
+def test_three_copies_in_two_classes_are_all_dropped() -> None:
     entries = [
         CatalogueEntry("a", "1", "", "a1"),
         CatalogueEntry("a", "2", "", "a2"),
@@ -115,7 +115,7 @@ def test_three_copies_in_two_classes_all_go() -> None:
     assert "a/1" in dropped[2].why
 
 
-def test_shapenet_versions_names_and_fronts(tmp_path: Path) -> None:
+def test_shapenet_versions_class_names_and_orientation(tmp_path: Path) -> None:
     spike(tmp_path / "03001627" / "abc" / "models" / "model_normalized.obj", 1.1, front="-z")
     spike(tmp_path / "02691156" / "def" / "model.obj", 1.2, front="x")
     (tmp_path / "02691156" / "ghi").mkdir()
@@ -124,8 +124,8 @@ def test_shapenet_versions_names_and_fronts(tmp_path: Path) -> None:
     catalogue = source.catalogue()
     assert labels(catalogue) == ["airplane/def", "chair/abc"]
     assert [d.key for d in catalogue.dropped] == ["02691156/ghi"]
-    assert all(stands_well(source, entry) for entry in catalogue.entries)
-    assert not stands_well(MeshFolder(str(tmp_path), up="y"), catalogue.entries[0])
+    assert all(is_upright(source, entry) for entry in catalogue.entries)
+    assert not is_upright(MeshFolder(str(tmp_path), up="y"), catalogue.entries[0])
 
 
 def test_the_synset_table() -> None:
@@ -141,7 +141,7 @@ def test_modelnet_is_z_up(tmp_path: Path) -> None:
     source = MeshFolder(str(tmp_path))
     catalogue = source.catalogue()
     assert labels(catalogue) == ["bed/bed_0001", "bed/bed_0002"]
-    assert all(stands_well(source, entry) for entry in catalogue.entries)
+    assert all(is_upright(source, entry) for entry in catalogue.entries)
 
 
 def gso(root: Path, name: str, size: float) -> Path:
@@ -158,7 +158,7 @@ def test_google_scanned_objects(tmp_path: Path) -> None:
     source = MeshFolder(str(tmp_path))
     catalogue = source.catalogue()
     assert labels(catalogue) == ["mug/Mug_2", "object/Thing_4", "shoe/Boot_1", "toy/Toy_3"]
-    assert all(stands_well(source, entry) for entry in catalogue.entries)
+    assert all(is_upright(source, entry) for entry in catalogue.entries)
 
 
 def test_texture_of_google_scanned_objects(tmp_path: Path) -> None:
@@ -173,15 +173,15 @@ def test_texture_of_google_scanned_objects(tmp_path: Path) -> None:
     assert source.mesh(source.catalogue().entries[0]).textures[0][0, 0, :3].tolist() == [1, 2, 3]
 
 
-def test_up_can_be_said(tmp_path: Path) -> None:
+def test_the_up_axis_can_be_given(tmp_path: Path) -> None:
     spike(tmp_path / "mug" / "a.obj", up="z", front="-y")
     source = MeshFolder(str(tmp_path), up="z")
     entry = source.catalogue().entries[0]
-    assert stands_well(source, entry)
-    assert not stands_well(MeshFolder(str(tmp_path)), entry)
+    assert is_upright(source, entry)
+    assert not is_upright(MeshFolder(str(tmp_path)), entry)
 
 
-def test_turning_moves_the_normals_along(tmp_path: Path) -> None:
+def test_rotation_also_rotates_the_normals(tmp_path: Path) -> None:
     spike(tmp_path / "mug" / "a.obj", up="z", front="-y")
     mesh = MeshFolder(str(tmp_path), up="z").mesh(CatalogueEntry("mug", "a", "", "mug/a.obj"))
     a, b, c = (mesh.vertices[mesh.faces[:, i]] for i in range(3))
@@ -190,13 +190,13 @@ def test_turning_moves_the_normals_along(tmp_path: Path) -> None:
     assert (np.abs((mesh.normals[:, 0] * flat).sum(axis=1)) > 0.9).all()
 
 
-def test_what_the_user_can_mend(tmp_path: Path) -> None:
+def test_user_errors(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no folder"):
         MeshFolder(str(tmp_path / "nowhere")).catalogue()
     with pytest.raises(UserError, match="no mesh file"):
         MeshFolder(str(tmp_path)).catalogue()
     spike(tmp_path / "loose.obj")
-    with pytest.raises(UserError, match=r"(?s)none of the known.*plain.*shapenet.*modelnet.*gso"):
+    with pytest.raises(UserError, match=r"(?s)no known layout.*plain.*shapenet.*modelnet.*gso"):
         MeshFolder(str(tmp_path)).catalogue()
     with pytest.raises(UserError, match="modelnet"):
         MeshFolder(str(tmp_path), layout="modelnet").catalogue()

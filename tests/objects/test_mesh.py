@@ -1,4 +1,4 @@
-"""Meshes: checks, normals, normalisation and the hash that finds copies."""
+"""Meshes: validation, normals, normalisation and the hash that finds copies."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ TWO = np.array([[0, 1, 2], [0, 2, 3]])
 
 
 @pytest.mark.parametrize(
-    ("vertices", "faces", "words"),
+    ("vertices", "faces", "message"),
     [
         (SQUARE, np.zeros((0, 3), int), "no faces"),
         (SQUARE * np.nan, TWO, "not finite"),
-        (SQUARE, np.array([[0, 1, 9]]), "a face names vertex 9"),
+        (SQUARE, np.array([[0, 1, 9]]), "a face refers to vertex 9"),
         (SQUARE * 0, TWO, "no face with an area"),
     ],
 )
-def test_bad_meshes_are_one_sentence(vertices: np.ndarray, faces: np.ndarray, words: str) -> None:
-    with pytest.raises(UserError, match=words):
+def test_invalid_meshes_raise_a_user_error(vertices: np.ndarray, faces: np.ndarray, message: str) -> None:
+    with pytest.raises(UserError, match=message):
         make_mesh(vertices, faces)
 
 
@@ -36,10 +36,10 @@ def test_faces_without_area_are_dropped() -> None:
 
 def test_creases_stay_sharp_and_curves_become_smooth() -> None:
     cube = box(1, 1, 1).mesh()
-    assert np.allclose(np.abs(cube.normals).max(axis=2), 1)  # every corner keeps the normal of its own side
+    assert np.allclose(np.abs(cube.normals).max(axis=2), 1)  # every corner has the normal of its side
     sphere = ball(1.0, 24).mesh()
     corners = sphere.vertices[sphere.faces]
-    assert np.abs(np.einsum("fki,fki->fk", corners, sphere.normals) - 1).max() < 0.02  # a sphere's normal is its point
+    assert np.abs(np.einsum("fki,fki->fk", corners, sphere.normals) - 1).max() < 0.02  # normals of a unit sphere
 
 
 def test_normalised_fits_the_unit_sphere() -> None:
@@ -48,7 +48,7 @@ def test_normalised_fits_the_unit_sphere() -> None:
     assert (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0)) / 2 == pytest.approx([0, 0, 0], abs=1e-6)
 
 
-def test_geometry_hash_sees_shape_only() -> None:
+def test_the_geometry_hash_depends_only_on_the_shape() -> None:
     mesh = ball(1.0).mesh()
     shuffled = replace(mesh, faces=mesh.faces[::-1, [1, 2, 0]], colours=mesh.colours * 0)
     moved = replace(mesh, vertices=mesh.vertices * 3 + 1)

@@ -1,4 +1,4 @@
-"""The modelling vocabulary: closed solids with the right volume, facing outwards."""
+"""Modelling functions: closed solids with the right volume that face outwards."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from lie_ssl.objects.shapes import (
 
 
 def volume(part: Part) -> float:
-    """Signed volume by the divergence theorem: positive where the faces look outwards."""
+    """Signed volume by the divergence theorem: positive if the faces face outwards."""
     total = 0.0
     for piece in part.pieces:
         a, b, c = (piece.vertices[piece.faces[:, i]] for i in range(3))
@@ -39,7 +39,7 @@ def volume(part: Part) -> float:
 
 
 def is_closed(part: Part) -> bool:
-    """Every edge is shared by two faces that walk it in opposite directions."""
+    """Whether every edge is shared by two faces that traverse it in opposite directions."""
     for piece in part.pieces:
         _, place = np.unique(np.round(piece.vertices, 9), axis=0, return_inverse=True)
         faces = place.reshape(-1)[piece.faces]
@@ -65,14 +65,14 @@ SOLIDS = {
 
 
 @pytest.mark.parametrize("name", SOLIDS)
-def test_solids_are_closed_and_have_their_volume(name: str) -> None:
+def test_solids_are_closed_and_have_the_right_volume(name: str) -> None:
     part, expected = SOLIDS[name]
     assert is_closed(part)
     assert volume(part) == pytest.approx(expected, rel=0.02)
 
 
 @given(st.floats(-3, 3), st.floats(-180, 180), st.floats(0.2, 3), st.sampled_from(["x", "y", "z"]), st.integers(1, 6))
-def test_moves_keep_the_volume(shift: float, angle: float, scale: float, axis: str, count: int) -> None:
+def test_transformations_preserve_the_volume(shift: float, angle: float, scale: float, axis: str, count: int) -> None:
     part = slab([(0, 0), (2, 0), (1, 1.5)], 0.5)
     once = volume(part)
     assert volume(part.at(shift, -shift, 1).rot(angle, 2 * angle, 7)) == pytest.approx(once)
@@ -88,7 +88,7 @@ def test_on_puts_the_lowest_point_on_the_floor() -> None:
     assert high[1] == pytest.approx(2.5)
 
 
-def test_spline_goes_through_its_points() -> None:
+def test_a_spline_passes_through_its_points() -> None:
     points = np.array([[0.0, 0], [1, 2], [3, 1], [4, 4]])
     curve = spline(points, n=31)
     assert np.abs(curve[[0, 10, 20, 30]] - points).max() < 1e-12

@@ -1,4 +1,4 @@
-"""The furniture library: the checked list, and reading models out of a package without Debian's tools."""
+"""The furniture library: the manifest, and reading models from a package without Debian's tools."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lie_ssl.objects.sources.sweethome3d import PACKAGE, SweetHome3D, manifest
 
 BED = "scopia/bed1/bed1.obj"
 BLACK_TABLE = "scopia/black_table/black_table.obj"
-# The second model lies on its side: its length runs along z and is turned to y.
+# The second model lies on its side: its long axis is z and is rotated to y.
 CATALOGUE = f"""id=SweetHome3D#ScopiaModels
 name#1=Bed
 model#1=/{BED}
@@ -87,7 +87,7 @@ def check(source: SweetHome3D) -> None:
     copy = pickle.loads(pickle.dumps(source))
     for entry, colour in zip(catalogue.entries, ([1, 0, 0], [0, 1, 0]), strict=True):
         mesh = copy.mesh(entry)
-        assert int(mesh.vertices[np.abs(mesh.vertices).argmax() // 3].argmax()) == 1  # it stands upright
+        assert int(mesh.vertices[np.abs(mesh.vertices).argmax() // 3].argmax()) == 1  # it is upright
         assert np.linalg.norm(mesh.vertices, axis=1).max() == pytest.approx(1, abs=1e-5)
         np.testing.assert_allclose(mesh.colours[0, 0], colour)
 
@@ -106,7 +106,7 @@ def test_the_manifest() -> None:
 def test_from_a_package_file(tmp_path: Path, cache: Path) -> None:
     check(SweetHome3D(str(package(tmp_path / "any.deb", archive()))))
     assert [p.name for p in cache.rglob("*.sh3f")] == ["Scopia.sh3f"]
-    assert len(list(cache.iterdir())) == 1  # nothing half unpacked is left
+    assert len(list(cache.iterdir())) == 1  # nothing incomplete is left
 
 
 def test_from_a_folder_with_the_package(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_from_an_unpacked_folder(tmp_path: Path) -> None:
     check(SweetHome3D(str(tmp_path / "un")))
 
 
-def test_fetched_by_apt_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_package_is_downloaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deb = package(tmp_path / f"{PACKAGE}_1.8-1_all.deb", archive())
     tools = tmp_path / "bin"
     tools.mkdir()
@@ -135,7 +135,7 @@ def test_fetched_by_apt_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert (tools / "calls").read_text() == "x\n"
 
 
-def test_apt_that_fails_or_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_apt_fails_or_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UserError, match="no apt-get"):
         SweetHome3D().catalogue()
@@ -145,7 +145,7 @@ def test_apt_that_fails_or_is_not_there(tmp_path: Path, monkeypatch: pytest.Monk
         SweetHome3D().catalogue()
 
 
-def test_names_cannot_lead_out_of_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_cannot_escape_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deep = tmp_path / "a" / "b" / "c" / "d"
     deep.mkdir(parents=True)
     monkeypatch.setattr(tempfile, "tempdir", str(deep))
@@ -179,7 +179,7 @@ def test_copies_are_dropped(tmp_path: Path) -> None:
     )
 
 
-def test_what_the_user_can_mend(tmp_path: Path) -> None:
+def test_user_errors(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no file or folder"):
         SweetHome3D(str(tmp_path / "nowhere")).catalogue()
     (tmp_path / "empty").mkdir()

@@ -1,4 +1,4 @@
-"""A source of objects that only this file knows goes all the way: into frames, the card and a run."""
+"""A source defined only in this file works everywhere: in frames, the card and a run."""
 
 from __future__ import annotations
 
@@ -49,23 +49,23 @@ class Boxes(Source):
 
 @pytest.fixture(autouse=True)
 def _boxes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.syspath_prepend(Path(__file__).parents[2])  # where worker processes find this file
+    monkeypatch.syspath_prepend(Path(__file__).parents[2])  # so that worker processes find this file
     source("boxes", title="Boxes of two kinds")(Boxes)
     yield
     SOURCES.remove("boxes")
 
 
 def make(out: Path, *more: str) -> FrameSet:
-    """The recipe names procedural classes, which do not concern another source."""
+    """Makes a data set; the procedural classes of the recipe do not apply to another source."""
     few = ["--instances", "8", "--step", "90", "--size", "16"]
     main(["data", "make", "small", "--source", "boxes", "--out", str(out), *few, *more])
     return FrameSet(out)
 
 
-def test_it_goes_through_the_commands(
+def test_it_works_with_all_commands(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.training.tiny_runs import few_pairs, flags  # with torch, which worker processes need not load
+    from tests.training.tiny_runs import few_pairs, flags  # imports torch, which worker processes do not need
 
     frames = make(tmp_path / "d", "--workers", "1")
     assert frames.classes == ["cube", "plank"]
@@ -86,10 +86,10 @@ def test_it_goes_through_the_commands(
 
 def test_workers_that_never_registered_it_give_the_same_bytes(tmp_path: Path) -> None:
     alone, many = make(tmp_path / "one", "--workers", "1"), make(tmp_path / "two", "--workers", "2")
-    assert alone.card == many.card  # with the hash of every file
+    assert alone.card == many.card  # includes the hash of every file
 
 
-def test_the_help_names_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_lists_it(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["data", "make", "small", "--help"])
     words = " ".join(capsys.readouterr().out.replace("│", " ").split())
@@ -97,17 +97,19 @@ def test_the_help_names_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert "procedural (the built-in classes" in words
 
 
-def test_its_own_rules_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_its_settings_are_validated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ["--out", str(tmp_path / "d")]
-    said = refusal(capsys, "data", "make", "small", "--source", "boxes", "--instances", "21", *out)
-    assert "there are 20 boxes" in said
+    output = refusal(capsys, "data", "make", "small", "--source", "boxes", "--instances", "21", *out)
+    assert "there are 20 boxes" in output
     assert "did you mean 'boxes'?" in refusal(capsys, "data", "make", "small", "--source", "boxse", *out)
     with pytest.raises(UserError, match="there is no source 'boxs'; did you mean 'boxes'"):
         DataConfig(source="boxs", instances=2)
     assert not (tmp_path / "d").exists()
 
 
-def test_settings_without_effect_and_its_remedy_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_settings_without_effect_and_the_remedy_are_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     make(tmp_path / "d", "--workers", "1", "--instances", "3", "--path", "somewhere")
     printed = capsys.readouterr()
     assert printed.err.strip() == "note: --path has no effect on the source boxes"

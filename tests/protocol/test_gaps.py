@@ -12,7 +12,7 @@ import torch
 from lie_ssl._torchvision_compat import import_torchvision
 from lie_ssl.cli import main
 from lie_ssl.frames import FrameSet, make_frames
-from lie_ssl.methods import encoders
+from lie_ssl.methods import bodies
 from lie_ssl.methods.packaged import PACKAGES
 from lie_ssl.recipes import gaps
 from lie_ssl.recipes.evaluate import small_evaluation
@@ -99,14 +99,14 @@ def test_an_unreachable_hub_is_contacted_once(monkeypatch: pytest.MonkeyPatch) -
         asked.append(address)
         raise OSError("no network")
 
-    monkeypatch.setattr(encoders, "urlopen", fail)
+    monkeypatch.setattr(bodies, "urlopen", fail)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    encoders.go_offline_if_unreachable.cache_clear()
+    bodies.go_offline_if_unreachable.cache_clear()
     for _ in range(2):
-        encoders.go_offline_if_unreachable()
+        bodies.go_offline_if_unreachable()
     assert asked == [constants.ENDPOINT]
     assert constants.HF_HUB_OFFLINE
-    encoders.go_offline_if_unreachable.cache_clear()
+    bodies.go_offline_if_unreachable.cache_clear()
 
 
 @pytest.mark.parametrize(

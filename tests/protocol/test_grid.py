@@ -62,7 +62,7 @@ def work(folder: Path, recipe: Recipe, worker: Worker) -> tuple[list[str], list[
         patch.setattr(unit, "train_and_evaluate", worker)
         patch.setattr(grid, "read_results", results_of)
         failed = run_units(recipe, recipe.units, folder / "data", folder / "work", folder / "out", notes)
-    return notes.said, failed
+    return notes.messages, failed
 
 
 def share_the_queue(rank: int, world: int, folder: str) -> list[str]:

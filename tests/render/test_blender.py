@@ -1,4 +1,4 @@
-"""Blender draws what the rasteriser draws; without Blender there is one sentence that says what to type."""
+"""Blender and the rasteriser agree; without Blender, the error says what to install."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from lie_ssl.errors import UserError
 from lie_ssl.objects.mesh import Mesh, join, make_mesh
 from lie_ssl.objects.shapes import ball, box, lathe, tube
 from lie_ssl.render import RenderSettings, View, render
-from lie_ssl.render.blender import composite, silence
-from lie_ssl.render.view import turn
+from lie_ssl.render.blender import composite, silenced_stdout
+from lie_ssl.render.view import axis_rotation
 
 HAS_BLENDER = importlib.util.find_spec("bpy") is not None
 VIEWS = [
     View(),
-    View(rotation=turn(2, 40) @ turn(0, 40) @ turn(1, 40)),
-    View(rotation=turn(1, 180), light=60),
+    View(rotation=axis_rotation(2, 40) @ axis_rotation(0, 40) @ axis_rotation(1, 40)),
+    View(rotation=axis_rotation(1, 180), light=60),
     View(hue=120, scale=0.7, elevation=20),
 ]
 
@@ -37,7 +37,7 @@ def table() -> Mesh:
 
 
 def picture_and_glass() -> Mesh:
-    """A square with a texture that has a hole, and a half-transparent one that is wound the other way round."""
+    """A square with a texture that has a hole, and a half-transparent one with reversed winding."""
     texture = np.full((8, 8, 4), 255, np.uint8)
     texture[:4, :4, :3], texture[:4, 4:, :3], texture[4:, :4, :3] = (230, 40, 40), (40, 200, 40), (40, 40, 220)
     texture[4:, 4:, 3] = 0
@@ -48,7 +48,7 @@ def picture_and_glass() -> Mesh:
     return join([square, glass]).normalised()
 
 
-def test_it_draws_or_says_what_to_type() -> None:
+def test_it_renders_or_says_what_to_install() -> None:
     settings = RenderSettings(size=16, background=(0.9, 0.5, 0.1))
     if not HAS_BLENDER:
         with pytest.raises(UserError, match=r"pip install 'lie_ssl\[blender\]'") as caught:
@@ -61,7 +61,7 @@ def test_it_draws_or_says_what_to_type() -> None:
     assert np.array_equal(frames[0, 0, 0], render(mug(), [View()], settings)[0, 0, 0])
 
 
-def test_composite_leaves_the_background_as_the_rasteriser_has_it() -> None:
+def test_composite_has_the_background_of_the_rasteriser() -> None:
     empty = np.zeros((4, 4, 4), np.float32)
     far = [View(scale=1e-3)]
     for settings in (RenderSettings(size=4, background=(0.9, 0.5, 0.1)), RenderSettings(size=4, grey=True)):
@@ -71,14 +71,14 @@ def test_composite_leaves_the_background_as_the_rasteriser_has_it() -> None:
 
 
 def test_composite_mixes_in_linear_light() -> None:
-    pixels = np.full((1, 1, 4), 0.5, np.float32)  # white, covering half
+    pixels = np.full((1, 1, 4), 0.5, np.float32)  # white with a coverage of one half
     settings = RenderSettings(size=1, background=(0.0, 0.0, 0.0))
     assert composite(pixels, settings, "uint8")[0, 0, 0] == 188  # sRGB of one half
 
 
-def test_silence_holds_back_the_output_of_c_code(capfd: pytest.CaptureFixture[str]) -> None:
+def test_output_of_c_code_is_suppressed(capfd: pytest.CaptureFixture[str]) -> None:
     os.write(1, b"before\n")
-    with silence():
+    with silenced_stdout():
         os.write(1, b"chatter\n")
     os.write(1, b"after\n")
     assert capfd.readouterr().out == "before\nafter\n"
@@ -96,12 +96,12 @@ def test_silhouettes_and_colours_agree_with_the_rasteriser(make: Callable[[], Me
         inside, also = (a != background).any(-1), (b != background).any(-1)
         assert (inside & also).sum() / (inside | also).sum() > 0.97
         difference = np.abs(a[inside & also].astype(int) - b[inside & also])
-        assert difference.mean() < 25  # shadows and noise; another hue or lamp gives far more
+        assert difference.mean() < 25  # shadows and noise; another hue or light would give far more
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not HAS_BLENDER, reason="bpy is not installed")
-def test_it_is_deterministic_and_leaves_nothing_behind() -> None:
+def test_it_is_deterministic_and_cleans_up() -> None:
     import bpy
 
     settings = RenderSettings(size=32, grey=True)

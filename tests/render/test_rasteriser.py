@@ -1,4 +1,4 @@
-"""The rasteriser against a slow, independent ray caster, and by its properties."""
+"""The rasteriser against a slow, independent ray caster, and its properties."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from lie_ssl.objects.mesh import Mesh, make_mesh
 from lie_ssl.objects.shapes import ball, box, make_instance
 from lie_ssl.render import RenderSettings, View, render
 from lie_ssl.render.rasteriser import srgb_to_linear
-from lie_ssl.render.view import camera_matrix, hue_matrix, light_direction, turn
+from lie_ssl.render.view import axis_rotation, camera_matrix, hue_matrix, light_direction
 
 
 def cast_rays(mesh: Mesh, view: View, s: RenderSettings) -> NDArray[np.float64]:
-    """(size, size, 3) sRGB by one ray through each pixel's middle: Moeller-Trumbore in float64, no supersampling."""
+    """(size, size, 3) sRGB from one ray through the middle of each pixel: Moeller-Trumbore in float64."""
     points = mesh.vertices.astype(np.float64) @ camera_matrix(view).T
     a, b, c = (points[mesh.faces[:, i]] for i in range(3))
     eye = np.array([0, 0, s.distance])
@@ -59,7 +59,7 @@ def _lit(
     half = (light + [0, 0, 1]) / np.linalg.norm(light + [0, 0, 1])
     lit = 0.34 + 0.12 * normal[1] + 0.8 * max(normal @ light, 0)
     root = np.sqrt(0.6 * mesh.shine[f]) * max(normal @ half, 0) ** 16
-    lit, root = (np.floor(x * 96 + 0.5) / 96 for x in (lit, root))  # brightness comes in steps
+    lit, root = (np.floor(x * 96 + 0.5) / 96 for x in (lit, root))  # brightness is quantised
     linear = np.maximum(colour, 0) * lit + root**2
     linear = np.minimum(linear, 1)
     return np.where(linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055)
@@ -69,9 +69,9 @@ def _lit(
     "view",
     [
         View(),
-        View(turn(2, 75)),
-        View(turn(0, 130) @ turn(1, 130) @ turn(2, 130), light=70, scale=0.7),
-        View(turn(1, 200), elevation=40, hue=140),
+        View(axis_rotation(2, 75)),
+        View(axis_rotation(0, 130) @ axis_rotation(1, 130) @ axis_rotation(2, 130), light=70, scale=0.7),
+        View(axis_rotation(1, 200), elevation=40, hue=140),
     ],
 )
 @pytest.mark.parametrize("name", ["chair", "mug"])
@@ -80,26 +80,26 @@ def test_agrees_with_a_ray_caster(name: str, view: View) -> None:
     s = RenderSettings(size=28, supersample=1, background=(0.2, 0.4, 0.9))
     expected = cast_rays(mesh, view, s) * 255
     error = np.abs(render(mesh, [view], s)[0] - expected).max(axis=2)
-    # Pixels on a silhouette may fall to either side, everything else agrees to a step of 8 bits.
+    # Pixels on a silhouette may fall on either side; everything else agrees up to one step of 8 bits.
     assert (error <= 1.01).mean() > 0.99
     assert (expected != expected[0, 0]).any(axis=2).sum() > 60
 
 
-def test_same_bits_in_another_process() -> None:
+def test_frames_are_identical_in_another_process() -> None:
     code = (
         "import hashlib\nfrom lie_ssl.objects.shapes import make_instance\nfrom lie_ssl.render import View, render\n"
-        "from lie_ssl.render.view import turn\n"
-        "frames = render(make_instance('bicycle', 1)[0], [View(turn(2, a)) for a in range(0, 360, 40)])\n"
+        "from lie_ssl.render.view import axis_rotation\n"
+        "frames = render(make_instance('bicycle', 1)[0], [View(axis_rotation(2, a)) for a in range(0, 360, 40)])\n"
         "print(hashlib.sha256(frames.tobytes()).hexdigest())"
     )
-    here = render(make_instance("bicycle", 1)[0], [View(turn(2, a)) for a in range(0, 360, 40)])
+    here = render(make_instance("bicycle", 1)[0], [View(axis_rotation(2, a)) for a in range(0, 360, 40)])
     there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert hashlib.sha256(here.tobytes()).hexdigest() == there
 
 
-def test_a_frame_does_not_depend_on_the_one_before() -> None:
+def test_a_frame_does_not_depend_on_the_previous_one() -> None:
     mesh, _ = make_instance("airplane", 0)
-    views = [View(turn(2, a)) for a in (0, 90, 180)]
+    views = [View(axis_rotation(2, a)) for a in (0, 90, 180)]
     together = render(mesh, views)
     alone = np.concatenate([render(mesh, [v]) for v in views])
     assert np.array_equal(together, alone)
@@ -109,7 +109,7 @@ def test_the_unit_sphere_just_fits_and_has_no_holes() -> None:
     mesh = ball(1.0, 64).mesh().normalised()
     for size, supersample in ((64, 1), (64, 3), (33, 2)):
         settings_ = RenderSettings(size=size, supersample=supersample, background=(0, 1, 0))
-        frame = render(mesh, [View(turn(0, 33))], settings_)[0].astype(int)
+        frame = render(mesh, [View(axis_rotation(0, 33))], settings_)[0].astype(int)
         mask = ~((frame[..., 1] > 250) & (frame[..., 0] < 5))
         y, x = np.mgrid[:size, :size] + 0.5 - size / 2
         inside = np.hypot(x, y) < size / 2 - 1.5
@@ -125,24 +125,24 @@ def test_both_sides_look_alike() -> None:
     frame = render(mesh, [View()]).astype(int)
     for other in (inside_out, only_winding):
         difference = np.abs(render(other, [View()]) - frame)
-        # On the very silhouette front and back are equally near, and either may win.
+        # On the silhouette, front and back are equally near, and either may win.
         assert difference.max() <= 12
         assert (difference > 1).mean() < 0.005
 
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 3), st.integers(0, 359))
-def test_turning_the_camera_turns_the_silhouette(quarter: int, angle: int) -> None:
+def test_rotating_the_object_rotates_the_silhouette(quarter: int, angle: int) -> None:
     mesh, _ = make_instance("guitar", 0)
     s = RenderSettings(size=48, supersample=1)
-    first, second = render(mesh, [View(turn(2, angle)), View(turn(2, angle + 90 * quarter))], s)
+    first, second = render(mesh, [View(axis_rotation(2, angle)), View(axis_rotation(2, angle + 90 * quarter))], s)
     difference = (np.rot90(first, quarter) < 255).any(axis=2) != (second < 255).any(axis=2)
     assert difference.mean() < 0.01
 
 
-def test_light_stays_with_the_camera() -> None:
+def test_the_light_moves_with_the_camera() -> None:
     mesh = box(1, 1, 1).mesh().normalised()
-    upright, upside_down = render(mesh, [View(), View(turn(2, 180))]).astype(float)
+    upright, upside_down = render(mesh, [View(), View(axis_rotation(2, 180))]).astype(float)
     assert np.abs(np.rot90(upright, 2) - upside_down).max() > 20
 
 
@@ -162,7 +162,7 @@ def test_float_and_byte_pictures_agree() -> None:
     assert np.abs(real * 255 - byte).max() <= 0.51
 
 
-def test_hue_turns_colours_and_leaves_grey() -> None:
+def test_hue_rotates_colours_and_preserves_grey() -> None:
     red = ball(1.0).paint((0.8, 0.1, 0.1), 0).mesh().normalised()
     grey = ball(1.0).paint((0.5, 0.5, 0.5), 0).mesh().normalised()
     plain, third, whole = render(red, [View(), View(hue=120), View(hue=360)]).astype(int)
@@ -173,9 +173,9 @@ def test_hue_turns_colours_and_leaves_grey() -> None:
 
 
 def quad(texture: NDArray[np.uint8] | None = None, opacity: float = 1.0) -> Mesh:
-    """A square that faces the camera of the typical view."""
+    """A square that faces the camera in the typical view."""
     corners = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]) * 0.7
-    corners = corners @ camera_matrix(View())  # undoes the typical view
+    corners = corners @ camera_matrix(View())  # reverses the typical view
     uv = np.array([[[0, 0], [1, 0], [1, 1]], [[0, 0], [1, 1], [0, 1]]], np.float32)
     faces = np.array([[0, 1, 2], [0, 2, 3]])
     return make_mesh(
@@ -184,7 +184,7 @@ def quad(texture: NDArray[np.uint8] | None = None, opacity: float = 1.0) -> Mesh
     )  # fmt: skip
 
 
-def test_textures_stand_upright() -> None:
+def test_textures_are_upright() -> None:
     picture = np.zeros((2, 2, 4), np.uint8)
     picture[..., 3] = 255
     picture[0, 0, 0] = picture[0, 1, 1] = picture[1, 0, 2] = 255  # red, green above; blue, black below
@@ -198,7 +198,7 @@ def test_textures_stand_upright() -> None:
 
 def test_transparent_texels_are_holes() -> None:
     picture = np.full((8, 8, 4), 255, np.uint8)
-    picture[:4, :, 3] = 0  # the upper half
+    picture[:4, :, 3] = 0  # the top half
     frame = render(quad(picture), [View()], RenderSettings(size=64, background=(0, 0, 0)))[0]
     assert (frame[12:30, 20:44] == 0).all()
     assert (frame[34:50, 20:44] > 100).all()
@@ -230,7 +230,7 @@ def test_bad_settings(bad: dict[str, object]) -> None:
 
 def test_unknown_renderer_and_dtype() -> None:
     mesh = box(1, 1, 1).mesh().normalised()
-    with pytest.raises(UserError, match="there are raster and blender"):
+    with pytest.raises(UserError, match="use raster or blender"):
         render(mesh, [View()], backend="opengl")  # type: ignore[arg-type]
     with pytest.raises(UserError, match="a list of views"):
         render(mesh, View())  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What every backend shares."""
+"""Behaviour common to all backends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a mesh before it is drawn must never change the picture much, or at all."""
+"""Precomputed properties of meshes hardly change the picture, or not at all."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_smooth_surfaces_end_at_creases_and_colours() -> None:
     assert smooth_surfaces(halves).max() > 2
 
 
-def test_backs_are_hidden_in_closed_solids_only() -> None:
+def test_backs_are_hidden_only_in_closed_solids() -> None:
     cloth = sheet(np.array([[[0, 0, 0], [1, 0, 0]], [[0, 1, 0], [1, 1, 0.0]]])).mesh()
     solid = ball(1.0).mesh()
     inside_out = replace(solid, faces=solid.faces[:, ::-1], normals=solid.normals[:, ::-1])
@@ -44,18 +44,18 @@ def test_backs_are_hidden_in_closed_solids_only() -> None:
 
 
 @pytest.mark.parametrize("name", class_names())
-def test_leaving_out_hidden_backs_changes_nothing(name: str) -> None:
+def test_culling_hidden_backs_changes_nothing(name: str) -> None:
     mesh, _ = make_instance(name, 1)
     drawer = Rasteriser(mesh, RenderSettings(size=48, supersample=2))
     quick = np.stack([drawer.draw(v) for v in VIEWS]).astype(int)
     drawer._hidden_back[:] = False
     complete = np.stack([drawer.draw(v) for v in VIEWS])
-    # On a silhouette front and back are equally near, and either may win.
+    # On the silhouette, front and back are equally near, and either may win.
     assert (np.abs(quick - complete) > 2).mean() < 0.002
 
 
 @pytest.mark.parametrize("name", class_names()[::4])
-def test_shading_a_surface_once_a_pixel_is_close_to_shading_every_face(name: str) -> None:
+def test_shading_a_surface_once_per_pixel_is_close_to_shading_every_face(name: str) -> None:
     mesh, _ = make_instance(name, 0)
     drawer = Rasteriser(mesh, RenderSettings(size=96, supersample=2))
     once = np.stack([drawer.draw(v) for v in VIEWS]).astype(int)

@@ -1,4 +1,4 @@
-"""Files are whole or not there, and links are never followed."""
+"""Files are written completely or not at all, and links are never followed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_link_under_the_final_name_is_replaced(tmp_path: Path) -> None:
 
 
 def test_a_link_under_a_temporary_name_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even if somebody guessed the name."""
+    """Even if an attacker guesses the name."""
     victim = tmp_path / "victim"
     victim.write_text("mine")
     monkeypatch.setattr("secrets.token_hex", lambda size: "guessed")
@@ -45,7 +45,7 @@ def test_permissions_follow_the_umask(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o640
 
 
-def test_figures_do_not_overwrite_what_a_link_names(tiny: FrameSet, tmp_path: Path) -> None:
+def test_figures_do_not_overwrite_the_target_of_a_link(tiny: FrameSet, tmp_path: Path) -> None:
     victim, out = tmp_path / "victim", tmp_path / "figures"
     victim.write_text("mine")
     out.mkdir()
@@ -56,7 +56,7 @@ def test_figures_do_not_overwrite_what_a_link_names(tiny: FrameSet, tmp_path: Pa
     assert (out / "turning.gif").read_bytes().startswith(b"GIF")
 
 
-def test_a_lock_is_no_link(tmp_path: Path) -> None:
+def test_a_lock_must_not_be_a_link(tmp_path: Path) -> None:
     (tmp_path / ".lock").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(UserError, match="is a link"), folder_lock(tmp_path):
         pass

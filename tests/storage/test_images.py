@@ -1,4 +1,4 @@
-"""No picture starts a program."""
+"""No picture can start a program."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GLTF = """{"asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}], "nodes": [{"
 
 @pytest.fixture
 def ghostscript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program `gs` that leaves a mark."""
+    """A program `gs` that records its execution."""
     program, mark = tmp_path / "bin" / "gs", tmp_path / "ran"
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\ntouch {mark}\n")
@@ -35,13 +35,13 @@ def ghostscript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return mark
 
 
-def test_a_photograph(ghostscript: Path) -> None:
+def test_a_photograph_does_not_start_ghostscript(ghostscript: Path) -> None:
     with pytest.raises(UserError, match=r"a\.png"):
         load_picture(POSTSCRIPT.encode(), "a.png", 16)
     assert not ghostscript.exists()
 
 
-def test_a_texture(tmp_path: Path, ghostscript: Path) -> None:
+def test_a_texture_does_not_start_ghostscript(tmp_path: Path, ghostscript: Path) -> None:
     (tmp_path / "t.png").write_text(POSTSCRIPT)
     (tmp_path / "a.mtl").write_text("newmtl m\nmap_Kd t.png\n")
     lines = ["mtllib a.mtl", "v 0 0 0", "v 1 0 0", "v 0 1 0", "vt 0 0", "vt 1 0", "vt 0 1", "usemtl m", "f 1/1 2/2 3/3"]
@@ -53,7 +53,7 @@ def test_a_texture(tmp_path: Path, ghostscript: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("image", ["t.png", "/dev/zero", "../../../../../../dev/zero"])
-def test_a_scene(image: str, tmp_path: Path, ghostscript: Path) -> None:
+def test_a_scene_does_not_start_ghostscript(image: str, tmp_path: Path, ghostscript: Path) -> None:
     (tmp_path / "t.png").write_text(POSTSCRIPT)
     (tmp_path / "points.bin").write_bytes(
         b"\0\0\0\0" * 3 + b"\0\0\x80?" * 3 + b"\0\0\0\0\0\0\x80?\0\0\0\0" + b"\0" * 24

@@ -1,4 +1,4 @@
-"""What does not fit is refused with an estimate."""
+"""Work that does not fit is rejected with an estimate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.storage import limits
 
 
-def test_memory_that_is_there_is_given() -> None:
+def test_available_memory_is_accepted() -> None:
     assert limits.available_memory() > 0
     limits.check_memory(1000, "a little", "none")
     with pytest.raises(UserError, match=r"^a lot needs at least 1e\+11 GB, but .* GB are free; take less$"):
@@ -23,7 +23,7 @@ def test_the_smallest_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert limits.available_memory() == 0
 
 
-def test_steps() -> None:
+def test_too_many_steps_are_rejected() -> None:
     limits.check_steps("optim.steps", 100_000_000)
     with pytest.raises(UserError, match=r"optim\.steps is 1e\+30, which takes 3\.17e\+19 years"):
         limits.check_steps("optim.steps", 10**30)

@@ -1,4 +1,4 @@
-"""Locks of a folder: refused, tried and waited for, within a process and between two."""
+"""Locks of a folder: failing, trying and waiting, within a process and between two."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ with try_lock(Path(sys.argv[1])) as held:
 """
 
 
-def test_a_lock_is_had_once_and_its_file_goes_with_it(tmp_path: Path) -> None:
+def test_a_lock_is_exclusive_and_its_file_is_removed(tmp_path: Path) -> None:
     with try_lock(tmp_path) as first:
         assert first is True
         assert (tmp_path / ".lock").exists()
         with try_lock(tmp_path) as second:
             assert second is False
-        with try_lock(tmp_path) as third:  # one who was refused takes nothing away
+        with try_lock(tmp_path) as third:  # a failed attempt does not release the lock
             assert third is False
     assert list(tmp_path.iterdir()) == []
     with try_lock(tmp_path) as again:
@@ -39,17 +39,17 @@ def test_a_lock_is_had_once_and_its_file_goes_with_it(tmp_path: Path) -> None:
 def test_the_lock_is_free_after_an_error_in_the_block(tmp_path: Path) -> None:
     for lock in (try_lock, folder_lock, patient_lock):
         with pytest.raises(OSError, match="disk"), lock(tmp_path):
-            raise OSError("disk is full")  # not taken for a lock that is held
+            raise OSError("disk is full")  # not mistaken for a held lock
         with try_lock(tmp_path) as held:
             assert held is True
 
 
-def test_an_error_in_a_block_that_was_refused_is_the_blocks_own(tmp_path: Path) -> None:
+def test_an_error_in_a_block_without_the_lock_is_passed_on(tmp_path: Path) -> None:
     with try_lock(tmp_path), pytest.raises(KeyError, match="mine"), try_lock(tmp_path) as held:
         raise KeyError("mine" if held is False else "nobody's")
 
 
-def test_the_folder_lock_refuses_in_one_sentence(tmp_path: Path) -> None:
+def test_a_locked_folder_is_a_user_error(tmp_path: Path) -> None:
     with folder_lock(tmp_path):
         with pytest.raises(UserError, match="another process is writing to") as error, folder_lock(tmp_path):
             raise AssertionError
@@ -59,7 +59,7 @@ def test_the_folder_lock_refuses_in_one_sentence(tmp_path: Path) -> None:
 
 
 class Clock:
-    """Time that goes by only while somebody sleeps."""
+    """A clock that only advances during sleep."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -71,15 +71,15 @@ class Clock:
         self.now += seconds
 
 
-def test_patience_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_times_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lie_ssl.storage.locks.time", clock := Clock())
-    refused = pytest.raises(UserError, match=r"has held .* for 0\.2 seconds")
+    refused = pytest.raises(UserError, match=r"has locked .* for 0\.2 seconds")
     with try_lock(tmp_path), refused, patient_lock(tmp_path, seconds=0.2):
         raise AssertionError
     assert 0.2 <= clock.now - 100 < 0.4
 
 
-def test_patience_waits_for_a_moment(tmp_path: Path) -> None:
+def test_waiting_for_a_lock_that_is_released(tmp_path: Path) -> None:
     taken, order = threading.Event(), []
 
     def hold() -> None:
@@ -97,7 +97,7 @@ def test_patience_waits_for_a_moment(tmp_path: Path) -> None:
     assert order == ["first", "second"]
 
 
-def test_another_process_holds_it_until_it_is_killed(tmp_path: Path) -> None:
+def test_another_process_holds_the_lock_until_it_is_killed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", HOLDER, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
@@ -106,13 +106,13 @@ def test_another_process_holds_it_until_it_is_killed(tmp_path: Path) -> None:
             assert held is False
         holder.kill()
         holder.wait()
-    assert (tmp_path / ".lock").exists()  # nobody could clear it away
+    assert (tmp_path / ".lock").exists()  # a killed process cannot remove it
     with try_lock(tmp_path) as held:
         assert held is True
 
 
 def test_many_writers_one_at_a_time(tmp_path: Path) -> None:
-    """Readers and writers of a number: without the lock some of the steps would be lost."""
+    """Threads increment a number in a file; without the lock some increments would be lost."""
     number = tmp_path / "number.txt"
     number.write_text("0")
 

@@ -1,4 +1,4 @@
-"""No name leads out of its folder."""
+"""No name points outside its folder."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from lie_ssl.storage.paths import as_one_part, check_link, check_name, inside, s
         "a\u2028b",
     ],
 )
-def test_what_leads_out_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError) as refusal:
+def test_names_that_point_outside_are_rejected(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError) as caught:
         inside(tmp_path, "train", name)
-    assert "\n" not in str(refusal.value)
-    assert "\0" not in str(refusal.value)
+    assert "\n" not in str(caught.value)
+    assert "\0" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
     "name", ["car", "plant pot", "a.b", "...", "-x", "tässe", "a\xa0b", "カップ\u3000大", "a/b", "package.module:Class"]
 )
-def test_other_names_are_taken(name: str, tmp_path: Path) -> None:
+def test_other_names_are_accepted(name: str, tmp_path: Path) -> None:
     assert inside(tmp_path, name) == tmp_path / name
 
 
 @given(st.lists(st.text(alphabet=st.sampled_from("./\\ab:\n~\0é")), min_size=1, max_size=3))
-def test_a_path_is_inside_or_refused(names: list[str]) -> None:
+def test_a_path_is_inside_or_rejected(names: list[str]) -> None:
     folder = Path("/some/folder")
     try:
         path = inside(folder, *names)
@@ -58,21 +58,21 @@ def test_a_path_is_inside_or_refused(names: list[str]) -> None:
 
 
 @given(st.text(alphabet=st.sampled_from("./\\ab")))
-def test_one_part_is_one_part(name: str) -> None:
+def test_a_name_is_a_single_part(name: str) -> None:
     assert inside(Path("/some/folder"), as_one_part(name)).parent == Path("/some/folder")
 
 
 def test_the_message_can_be_printed() -> None:
-    with pytest.raises(UserError, match=r"m\\xffg") as refusal:
+    with pytest.raises(UserError, match=r"m\\xffg") as caught:
         check_name("m\udcffg", "the file", "in photos")
-    str(refusal.value).encode("ascii")
+    str(caught.value).encode("ascii")
 
 
-def test_text_from_files_cannot_steer_a_terminal() -> None:
+def test_text_from_files_cannot_control_the_terminal() -> None:
     assert shown("two\nlines\tand \x1b[2J\x07") == "two\nlines\tand \\x1b[2J\\x07"
 
 
-def test_links_that_lead_out_are_refused(tmp_path: Path) -> None:
+def test_links_that_point_outside_are_rejected(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / "inner").mkdir()

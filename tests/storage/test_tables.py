@@ -1,4 +1,4 @@
-"""CSV files without formulas that come back as they were."""
+"""CSV files contain no formulas and survive writing and reading."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.storage.tables import FORMULA, csv_safe, csv_text, read_table, table_bytes, write_table
-from tests.bad_input.world import World
+from tests.bad_input.workspace import Workspace
 
 
 @given(st.text(alphabet=st.sampled_from("'=+-@\tab")))
-def test_no_formula_is_left_and_no_text_is_lost(text: str) -> None:
+def test_formulas_are_escaped_without_losing_text(text: str) -> None:
     safe = csv_safe(text)
     assert not safe.startswith(FORMULA)
     assert csv_text(safe) == text
 
 
-def test_tables_come_back(tmp_path: Path) -> None:
+def test_tables_survive_writing_and_reading(tmp_path: Path) -> None:
     table = pd.DataFrame({
         "class": ["=cmd()", "'=x", "mug", None], "drop": [-1.5, 2.0, float("nan"), 0.0], "seed": [1, 2, 3, -4],
     })  # fmt: skip
@@ -33,23 +33,23 @@ def test_tables_come_back(tmp_path: Path) -> None:
     with (tmp_path / "t.csv").open(newline="") as file:
         cells = [row["class"] for row in csv.DictReader(file)]
     assert cells == ["'=cmd()", "''=x", "mug", ""]
-    assert b"-1.5" in (tmp_path / "t.csv").read_bytes()  # numbers stay numbers
+    assert b"-1.5" in (tmp_path / "t.csv").read_bytes()  # numbers are not escaped
 
 
-def test_usual_tables_have_the_bytes_that_pandas_writes() -> None:
+def test_usual_tables_are_written_as_by_pandas() -> None:
     table = pd.DataFrame({"method": ["mae", "pkg:Net"], "top1": [12.345678, -3.0], "passed": [True, False]})
     assert table_bytes(table, "%.6g") == table.to_csv(index=False, float_format="%.6g").encode()
 
 
-def test_a_damaged_table_is_one_sentence(tmp_path: Path) -> None:
+def test_a_damaged_table_is_a_user_error(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b'a,b\n"1,2\n')
     with pytest.raises(UserError, match=r"t\.csv cannot be read"):
         read_table(tmp_path / "t.csv")
 
 
 def test_an_exported_list_has_no_formula(tiny: FrameSet, tmp_path: Path) -> None:
-    world = World(tmp_path, tiny.folder, tmp_path, tmp_path, tmp_path, tmp_path)
-    data = world.with_index(class_=lambda column: ["=1+1" if name == "car" else name for name in column])
+    workspace = Workspace(tmp_path, tiny.folder, tmp_path, tmp_path, tmp_path, tmp_path)
+    data = workspace.with_index(class_=lambda column: ["=1+1" if name == "car" else name for name in column])
     main(["data", "export", str(data), "--out", str(tmp_path / "out")])
     for path in (tmp_path / "out").rglob("metadata.csv"):
         with path.open(newline="") as file:
@@ -58,7 +58,7 @@ def test_an_exported_list_has_no_formula(tiny: FrameSet, tmp_path: Path) -> None
         assert "'=1+1" in cells
 
 
-def test_names_stay_words(tmp_path: Path) -> None:
+def test_names_are_read_as_text(tmp_path: Path) -> None:
     table = pd.DataFrame(
         {"arm": ["NA", "007", "1e5", "true"], "class": ["null", "001", "nan", "mug"], "top1": [1.0] * 4}
     )

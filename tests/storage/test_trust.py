@@ -1,4 +1,4 @@
-"""Import paths in files are refused before anything is imported, unless they are trusted."""
+"""Import paths in files are rejected before anything is imported, unless they are trusted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OWN = f"{__name__}:Net"
 
 
 class Net(nn.Module):
-    """An encoder of the user's own."""
+    """A custom encoder."""
 
     def __init__(self, channels: int = 3) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ def run(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
         return pretrain(config, tmp_path_factory.mktemp("own") / "run")
 
 
-def test_a_run_with_an_encoder_of_ones_own(run: Path, tmp_path: Path) -> None:
+def test_a_run_with_a_custom_encoder(run: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="would import and run"):
         lie_ssl.load(run)
     loaded = lie_ssl.load(run, trust=[OWN])
@@ -60,13 +60,13 @@ def test_a_run_with_an_encoder_of_ones_own(run: Path, tmp_path: Path) -> None:
     assert torch.equal(lie_ssl.load(exported, trust=[OWN]).embed(pictures), loaded.embed(pictures))
 
 
-def test_the_same_command_goes_on_with_its_own_names(tiny: FrameSet, run: Path) -> None:
-    """What was typed is trusted: a finished run of one's own is only looked at."""
+def test_the_same_command_trusts_its_own_names(tiny: FrameSet, run: Path) -> None:
+    """Names on the command line are trusted; a finished run is not trained again."""
     assert pretrain(tiny_run(tiny, "simclr", "alone", encoder=EncoderConfig(name=OWN)), run) == run
 
 
 @pytest.mark.parametrize("part", ["encoder", "method"])
-def test_nothing_is_imported_before_the_refusal(part: str, run: Path, tmp_path: Path) -> None:
+def test_nothing_is_imported_before_the_error(part: str, run: Path, tmp_path: Path) -> None:
     values = json.loads((run / "config.json").read_text()) | {"encoder": {"name": "vit_mini"}}
     values[part] = {"name": "antigravity:open"}
     (tmp_path / "config.json").write_text(json.dumps(values))
@@ -82,13 +82,13 @@ def test_nothing_is_imported_before_the_refusal(part: str, run: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("trust", [(), ("os:system ",), ("os",), ("os:*",), ("vit_mini",)])
-def test_only_the_very_name_is_trusted(trust: tuple[str, ...]) -> None:
+def test_only_the_exact_name_is_trusted(trust: tuple[str, ...]) -> None:
     with pytest.raises(UserError, match="'os:system'"):
         read_config({"encoder": {"name": "os:system"}}, trust=trust)
 
 
 @pytest.mark.parametrize("trust", [True, "os:system", 7])
-def test_trust_is_a_list(trust: object) -> None:
+def test_trust_must_be_a_list(trust: object) -> None:
     with pytest.raises(UserError, match="it must be a list of import paths"):
         read_config({"encoder": {"name": "os:system"}}, trust=trust)  # type: ignore[arg-type]
 

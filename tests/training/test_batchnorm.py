@@ -1,4 +1,4 @@
-"""Batch-norm over two real processes against torch's own in one, and its conversion of whole models."""
+"""Batch norm over two processes against that of torch in one, and the conversion of whole models."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from lie_ssl.training.batchnorm import SyncBatchNorm, SyncBatchNormAct, convert_
 from tests.gloo import run_in_processes
 
 ROWS = 7
-CUTS = (3, 1, 0, 7)  # how many rows the first of two processes has
-TIMM = ("test_resnet", "test_efficientnet")  # the second with an activation in its norms
+CUTS = (3, 1, 0, 7)  # rows in the first of two processes
+TIMM = ("test_resnet", "test_efficientnet")  # the second has an activation in its norms
 
 
 def flat() -> nn.Module:
@@ -50,7 +50,7 @@ MODELS: dict[Callable[[], nn.Module], tuple[int, ...]] = {
 
 
 def train(model: nn.Module, x: Tensor, own: slice, world: int) -> dict[str, Tensor]:
-    """Two steps of gradients without an update: the second leaves the running statistics alone.
+    """Two steps of gradients without an update; the second does not change the running statistics.
 
     The loss is this process' share of the mean over the joined batch.
     """
@@ -83,7 +83,7 @@ def seeded(make: Callable[[], nn.Module]) -> nn.Module:
     torch.manual_seed(1)
     model = make().double()
     for p in model.parameters():
-        nn.init.uniform_(p, -1, 1)  # also the norms, which otherwise begin as 1 and 0
+        nn.init.uniform_(p, -1, 1)  # including the norms, which otherwise start as 1 and 0
     return model
 
 
@@ -102,7 +102,7 @@ def train_small_models(rank: int, world: int) -> dict[str, Any]:
             model = convert_batchnorm(seeded(make))
             joined = DistributedDataParallel(model, broadcast_buffers=False) if cut != 1 else model
             result = train(joined, batch(shape), own_rows(rank, cut), world)
-            if cut == 1:  # without DDP: gradients are averaged by hand
+            if cut == 1:  # without DDP: gradients are averaged manually
                 for name in result:
                     if name.startswith("gradient"):
                         torch.distributed.all_reduce(result[name])
@@ -115,18 +115,18 @@ def edges(rank: int) -> dict[str, Any]:
     """Few values, low precision, and values far from zero."""
     layer = SyncBatchNorm(4)
     one_each = layer(torch.full((1, 4), float(rank)))
-    words = []
+    messages = []
     for rows in (1 - rank, 0):
         with pytest.raises(ValueError, match="values per channel") as error:
             layer(torch.zeros(rows, 4))
-        words.append(str(error.value))
+        messages.append(str(error.value))
     tracked = layer.num_batches_tracked
     far = (1e4 + batch((4,)).float())[own_rows(rank, 3)]
     far_layer = SyncBatchNorm(4)
     low = SyncBatchNorm(4)(batch((4,)).bfloat16()[own_rows(rank, 3)])
     far_y = far_layer(far)
     return {
-        "one each": one_each.detach(), "words": words, "tracked": tracked, "low": low.detach(),
+        "one each": one_each.detach(), "messages": messages, "tracked": tracked, "low": low.detach(),
         "far": far_y.detach(), "far variance": far_layer.running_var,
         "evaluated": layer.eval()(torch.full((2, 4), float(rank))).detach(),
     }  # fmt: skip
@@ -141,12 +141,12 @@ def train_timm_models(rank: int, world: int) -> dict[str, Any]:
 
 
 def everything(rank: int, world: int) -> dict[str, Any]:
-    """All that two processes do, in one run: starting them takes longer than their work."""
+    """The work of both processes in one run, as starting them takes longer than the work."""
     return train_small_models(rank, world) | train_timm_models(rank, world) | edges(rank)
 
 
 def agree(found: list[dict[str, Tensor]], expected: dict[str, Tensor]) -> None:
-    """Rows put together and everything else on each rank, to 1e-10."""
+    """Checks the joined rows, and everything else on each rank, to 1e-10."""
     for name, value in expected.items():
         rows = name in ("first", "second", "input")
         values = [torch.cat([f[name] for f in found])] if rows else [f[name] for f in found]
@@ -171,16 +171,16 @@ def test_two_processes_equal_one_on_the_joined_batch(
     agree(found, expected)
 
 
-def test_one_row_each_is_enough_but_one_row_in_all_is_not(two: list[dict[str, Any]]) -> None:
+def test_one_row_per_process_is_enough_but_one_row_in_total_is_not(two: list[dict[str, Any]]) -> None:
     expected = nn.BatchNorm1d(4)(torch.tensor([[0.0], [1.0]]).expand(2, 4)).detach()
     assert torch.allclose(torch.cat([rank["one each"] for rank in two]), expected, atol=1e-6)
     for rank in two:
-        assert "more than 1 values" in rank["words"][0]
-        assert "more than 0 values" in rank["words"][1]
+        assert "more than 1 values" in rank["messages"][0]
+        assert "more than 0 values" in rank["messages"][1]
         assert rank["tracked"] == 1
 
 
-def test_values_far_from_zero_and_of_low_precision_keep_their_statistics(two: list[dict[str, Any]]) -> None:
+def test_statistics_are_accurate_far_from_zero_and_in_low_precision(two: list[dict[str, Any]]) -> None:
     far = nn.BatchNorm1d(4).double()
     x = (1e4 + batch((4,)).float()).double()
     expected = far(x).detach()
@@ -192,7 +192,7 @@ def test_values_far_from_zero_and_of_low_precision_keep_their_statistics(two: li
 
 
 def test_evaluation_uses_the_running_statistics_of_each_process(two: list[dict[str, Any]]) -> None:
-    # After one batch of the values 0 and 1: mean 0.1 * 0.5, variance 0.9 + 0.1 * 0.5.
+    # After one batch with values 0 and 1: mean 0.1 * 0.5, variance 0.9 + 0.1 * 0.5.
     for number, rank in enumerate(two):
         assert rank["evaluated"].flatten().tolist() == pytest.approx([(number - 0.05) / (0.95 + 1e-5) ** 0.5] * 8)
 
@@ -206,7 +206,7 @@ def test_timm_models_in_two_processes(two: list[dict[str, Any]], name: str) -> N
 
 @pytest.mark.parametrize("make", MODELS)
 @pytest.mark.parametrize("training", [True, False])
-def test_one_process_is_torch_bit_for_bit(make: Callable[[], nn.Module], training: bool) -> None:
+def test_one_process_equals_torch_exactly(make: Callable[[], nn.Module], training: bool) -> None:
     x = batch(MODELS[make])
     plain, ours = seeded(make).train(training), convert_batchnorm(seeded(make).train(training))
     expected, found = train(plain, x, slice(None), 1), train(ours, x, slice(None), 1)
@@ -217,7 +217,7 @@ def test_one_process_is_torch_bit_for_bit(make: Callable[[], nn.Module], trainin
 
 @pytest.mark.parametrize(("name", "kind"), [("resnet18", SyncBatchNorm), ("efficientnet_b0", SyncBatchNormAct)])
 @pytest.mark.parametrize("training", [True, False])
-def test_conversion_of_timm_models_changes_nothing_in_one_process(name: str, kind: type, training: bool) -> None:
+def test_conversion_of_timm_models_has_no_effect_in_one_process(name: str, kind: type, training: bool) -> None:
     torch.manual_seed(0)
     plain = timm_model(name).train(training)
     ours = copy.deepcopy(plain)
@@ -240,7 +240,7 @@ def test_conversion_of_timm_models_changes_nothing_in_one_process(name: str, kin
     assert all(torch.equal(p, q) for p, q in zip(plain.buffers(), ours.buffers(), strict=True))
 
 
-def test_conversion_of_a_root_of_shared_layers_and_of_others() -> None:
+def test_conversion_of_a_root_layer_and_of_shared_layers() -> None:
     root = convert_batchnorm(nn.BatchNorm2d(3))
     assert type(root) is SyncBatchNorm
     assert type(convert_batchnorm(root)) is SyncBatchNorm  # again
@@ -254,7 +254,7 @@ def test_conversion_of_a_root_of_shared_layers_and_of_others() -> None:
     assert [type(m) for m in others] == kinds
 
 
-def test_converted_layers_are_copied_and_pickled() -> None:
+def test_converted_layers_can_be_copied_and_pickled() -> None:
     model = convert_batchnorm(seeded(pictures))
     x = batch(MODELS[pictures])
     expected = copy.deepcopy(model)(x)
@@ -275,6 +275,6 @@ def test_an_unknown_batch_norm_is_named_and_nothing_is_changed(layer: nn.Module)
 
 
 @pytest.mark.parametrize("shape", [(3,), (2, 4), (2, 4, 3)])
-def test_wrong_shapes_are_named(shape: tuple[int, ...]) -> None:
+def test_invalid_shapes_are_named(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"expected \(N, 3, \.\.\.\)"):
         SyncBatchNorm(3)(torch.zeros(shape))

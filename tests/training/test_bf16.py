@@ -1,4 +1,4 @@
-"""bf16 on a CPU whose instructions may be refused."""
+"""bf16 on a CPU whose instructions may be disabled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lie_ssl.training.bf16 import PRODUCT, REMEDY, cpu_has_bf16, runs_cleanly
 from lie_ssl.training.run import choose_device
 
 
-def test_a_product_without_the_refused_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_product_without_the_disabled_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
     name, _, value = REMEDY.partition("=")
     monkeypatch.setenv(name, value)
     assert runs_cleanly(PRODUCT)
@@ -20,11 +20,11 @@ def test_a_product_without_the_refused_instructions(monkeypatch: pytest.MonkeyPa
     assert cpu_has_bf16()
 
 
-def test_a_process_that_is_ended_from_outside_does_not_come_to_its_end() -> None:
+def test_a_killed_process_does_not_run_cleanly() -> None:
     assert not runs_cleanly("import os, signal; os.kill(os.getpid(), signal.SIGILL)")
 
 
-def test_a_refusal_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cpu_without_bf16_is_a_user_error(monkeypatch: pytest.MonkeyPatch) -> None:
     config = replace(small_run("mae", "alone"), precision="bf16", device="cpu")
     monkeypatch.setattr("lie_ssl.training.run.cpu_has_bf16", lambda: True)
     assert choose_device(config) == "cpu"

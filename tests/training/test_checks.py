@@ -1,4 +1,4 @@
-"""The checks of a run: which frames they read, that they are the same each time, and what they say."""
+"""The checks of a run: the frames they read, reproducibility, and messages."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def model(tiny: FrameSet) -> PairModel:
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The rows that are read, in their order."""
+    """The rows that are read, in order."""
     seen: list[int] = []
     original = FrameSet.read
 
-    def spied(self: FrameSet, wanted: NDArray[np.int64]) -> NDArray[np.uint8]:
-        seen.extend(int(row) for row in wanted)
-        return original(self, wanted)
+    def spied(self: FrameSet, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+        seen.extend(int(row) for row in rows)
+        return original(self, rows)
 
     monkeypatch.setattr(FrameSet, "read", spied)
     return seen
@@ -54,12 +54,12 @@ def test_only_training_and_validation_frames_are_read(tiny: FrameSet, model: Pai
     distinct = tiny.index[(splits == "validation") & tiny.index["duplicate_of"].isna()]
     assert set(checks.queries) == set(distinct.index)
     others = sorted(set(read) - set(checks.bank) - set(checks.queries))
-    assert others == []  # the pairs are of validation instances, too
+    assert others == []  # the pairs are of validation instances too
     pairs = [row for row in read if splits[row] == "validation"]
     assert len(pairs) > len(checks.queries)
 
 
-def test_the_bank_holds_only_what_training_may_see(tiny: FrameSet) -> None:
+def test_the_bank_only_contains_frames_of_training(tiny: FrameSet) -> None:
     checks = Checks(tiny, 8, 0.25, seed=0)
     own = tiny.index.loc[checks.bank]
     poses = own.groupby(["class", "instance"]).size()
@@ -69,7 +69,7 @@ def test_the_bank_holds_only_what_training_may_see(tiny: FrameSet) -> None:
     assert bool((poses[diverse] > 1).all())
 
 
-def test_all_is_the_same_at_every_check(tiny: FrameSet, model: PairModel, read: list[int]) -> None:
+def test_every_check_uses_the_same_frames(tiny: FrameSet, model: PairModel, read: list[int]) -> None:
     checks = Checks(tiny, 8, 0.5, seed=0)
     first = checks.run(model)
     once = list(read)
@@ -83,7 +83,7 @@ def test_all_is_the_same_at_every_check(tiny: FrameSet, model: PairModel, read: 
     assert all(bool(torch.isfinite(torch.tensor(v))) for v in first.values())
 
 
-def test_knn_agrees_with_a_vote_by_hand(tiny: FrameSet, model: PairModel) -> None:
+def test_knn_agrees_with_a_manual_vote(tiny: FrameSet, model: PairModel) -> None:
     checks = Checks(tiny, 8, 0.5, seed=0)
     bank, queries = (
         torch.nn.functional.normalize(embed_frames(model.method.encoder, tiny, part).double(), dim=1)
@@ -99,12 +99,12 @@ def test_knn_agrees_with_a_vote_by_hand(tiny: FrameSet, model: PairModel) -> Non
     assert checks.run(model)["knn"] == pytest.approx(hits / len(queries), abs=1e-6)
 
 
-def test_a_check_leaves_the_model_as_it_was(tiny: FrameSet, model: PairModel) -> None:
+def test_a_check_does_not_change_the_model(tiny: FrameSet, model: PairModel) -> None:
     before = {k: v.clone() for k, v in model.state_dict().items()}
     model.train()
     Checks(tiny, 8, 0.5, seed=0).run(model)
     changed = {k for k, v in model.state_dict().items() if not torch.equal(v, before[k])}
-    assert changed == {"objective.loss.operator.centre"}  # which the check takes anew
+    assert changed == {"objective.loss.operator.centre"}  # which the check updates
 
 
 @pytest.mark.parametrize(
@@ -122,18 +122,18 @@ def test_without_validation_or_with_one_class_there_is_no_knn(tmp_path: Path, ch
 
 
 def test_a_single_validation_instance_gives_no_pairs(tmp_path: Path) -> None:
-    """It has nothing to be told from."""
+    """There is no other instance to distinguish it from."""
     frames = make_frames(tiny_config(classes=("car",)), tmp_path / "data", workers=1)
     checks = Checks(frames, 8, 0.5, seed=0)
     assert checks.pairs is None
     assert checks.run(build_model(tiny_run(frames, "simclr", "lie"), frames.size, 3)) == {}
 
 
-def test_diagnostics_are_logged_and_a_collapse_is_said(tiny: FrameSet, tmp_path: Path) -> None:
-    """Generators of next to no size, which hardly learn, move nothing."""
+def test_diagnostics_are_logged_and_a_collapse_is_reported(tiny: FrameSet, tmp_path: Path) -> None:
+    """Tiny generators that hardly learn move nothing."""
     sound, still = Notes(), Notes()
     pretrain(tiny_run(tiny, "simclr", "lie", optim__steps=1), tmp_path / "sound", sound)
-    assert not any("warning" in text for text in sound.said)
+    assert not any("warning" in text for text in sound.messages)
     config = tiny_run(
         tiny, "simclr", "lie", optim__steps=2, optim__operator_lr=1e-9, log__check_every=1,
         objective__operator__scale=1e-9, objective__operator__frequencies=(),
@@ -144,7 +144,7 @@ def test_diagnostics_are_logged_and_a_collapse_is_said(tiny: FrameSet, tmp_path:
     names = ("knn", "validation_lie", "validation_invariant", "relative_error", "movement", "t_norm", "closure_error")
     assert all(np.isfinite(float(r[name])) for r in found for name in names)
     assert float(found[-1]["movement"]) < 0.02
-    warnings = [text for text in still.said if text.startswith("warning: ")]
+    warnings = [text for text in still.messages if text.startswith("warning: ")]
     assert len(warnings) == 2
     assert "has collapsed to the identity" in warnings[0]
-    assert any("k-NN on validation" in text and "operator error 1.00 (identity: 1)" in text for text in still.said)
+    assert any("k-NN on validation" in text and "operator error 1.00 (identity: 1)" in text for text in still.messages)

@@ -1,4 +1,4 @@
-"""`lie-ssl pretrain` as it is typed: help, a run, and one line for every mistake."""
+"""`lie-ssl pretrain` on the command line: help, a run, and one line for every error."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
         ("mae lie", ["--recipe"], "--recipe needs a value"),
     ],
 )  # fmt: skip
-def test_mistakes(
+def test_invalid_commands(
     tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: str, more: list[str], expected: str
 ) -> None:
     out = tmp_path / "run"
     assert expected in refusal(capsys, "pretrain", *words.split(), *flags(tiny, out), *more)
-    assert not out.exists()  # the next, correct command finds its way free
+    assert not out.exists()  # the corrected command can use the folder
 
 
-def test_data_sets_that_cannot_be_learned_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unusable_data_sets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     still = make_frames(tiny_config(step=360.0), tmp_path / "still", workers=1)
-    assert "no instance with two poses" in refusal(capsys, "pretrain", "mae", "lie", *flags(still, tmp_path / "run"))
+    assert "no instance has two poses" in refusal(capsys, "pretrain", "mae", "lie", *flags(still, tmp_path / "run"))
     rest = ["--out", str(tmp_path / "run")]
     assert "give the data set to train on" in refusal(capsys, "pretrain", "mae", "lie", *rest)
     assert str(tmp_path / "no") in refusal(capsys, "pretrain", "mae", "lie", "--data", str(tmp_path / "no"), *rest)
@@ -74,22 +74,22 @@ def test_a_misspelt_flag_gets_a_hint(
     with pytest.raises(SystemExit) as stop:
         main(["pretrain", "mae", "lie", *flags(tiny, tmp_path / "run"), flag, "3"])
     assert stop.value.code == 2
-    said = "".join(capsys.readouterr())
-    assert hint in said
-    assert "Traceback" not in said
+    output = "".join(capsys.readouterr())
+    assert hint in output
+    assert "Traceback" not in output
     assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(("flag", "value"), [("--optim.steps", "many"), ("--precision", "64"), ("--optim.name", "sgd")])
-def test_a_wrong_value_is_no_traceback(
+def test_an_invalid_value_gives_no_traceback(
     tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str], flag: str, value: str
 ) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["pretrain", "mae", "lie", *flags(tiny, tmp_path / "run"), flag, value])
     assert stop.value.code == 2
-    said = "".join(capsys.readouterr())
-    assert flag in said
-    assert "Traceback" not in said
+    output = "".join(capsys.readouterr())
+    assert flag in output
+    assert "Traceback" not in output
 
 
 def test_help_shows_the_flags_of_the_method(capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,15 +111,13 @@ def test_help_shows_the_flags_of_the_method(capsys: pytest.CaptureFixture[str]) 
     )
 
 
-def test_a_run_and_a_second_one_from_its_config(
-    tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_and_another_from_its_config(tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, again = tmp_path / "run", tmp_path / "again"
     command = ["pretrain", "mae", "frames", *flags(tiny, out, "--optim.steps", "2", "--seed", "4")]
     main(command)
-    said = capsys.readouterr().out
-    assert "step 2 of 2: loss" in said
-    assert f"{out}: the run is finished" in said
+    output = capsys.readouterr().out
+    assert "step 2 of 2: loss" in output
+    assert f"{out}: the run is finished" in output
     config = load_config(out / "config.json")
     assert (config.seed, config.optim.steps, config.arm, config.method.name) == (4, 2, "frames", "mae")
     main(command)

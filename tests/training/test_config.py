@@ -1,4 +1,4 @@
-"""Configs: what the digest covers, the way through a file and back, and one sentence for every mistake."""
+"""Configs: the digest, saving and loading, and user errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def other(config: PretrainConfig, name: str) -> PretrainConfig:
 
 
 @pytest.mark.parametrize("name", [f.name for f in dataclasses.fields(PretrainConfig)])
-def test_the_digest_covers_what_is_learned_and_nothing_else(name: str) -> None:
+def test_the_digest_only_covers_what_affects_learning(name: str) -> None:
     config = PretrainConfig()
     how = name in ("data", "log", "device", "workers")
     assert (other(config, name).digest() == config.digest()) == how
@@ -50,7 +50,7 @@ def test_the_digest_covers_every_setting_of_the_optimiser(name: str) -> None:
 @pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize("method", PUBLISHED)
 @pytest.mark.parametrize("recipe", PRETRAIN_RECIPES)
-def test_every_recipe_goes_through_a_file_and_back(tmp_path: Path, recipe: str, method: str, arm: str) -> None:
+def test_every_recipe_survives_a_file(tmp_path: Path, recipe: str, method: str, arm: str) -> None:
     config = pretrain_recipe(recipe, method, arm)
     assert (config.method.name, config.arm) == (method, arm)
     kind = objective_type(config.objective.name)
@@ -68,14 +68,14 @@ def test_all_recipes_differ() -> None:
     assert len(digests) == len(PRETRAIN_RECIPES) * len(PUBLISHED) * len(ARMS)
 
 
-def test_the_loss_of_mae_weighs_more_beside_a_contrast_unless_steps_are_few() -> None:
+def test_the_weight_of_the_mae_loss_is_larger_with_a_contrast_unless_steps_are_few() -> None:
     weights = {arm: pretrain_recipe("small", "mae", arm).objective.ssl for arm in ARMS}
     assert weights == {"alone": 1.0, "frames": 20.0, "literal": 20.0, "lie": 20.0, "lie_off": 20.0}
     few = short_run("mae", "lie", 500)
     assert (few.objective.ssl, few.optim.steps) == (1.0, 500)
 
 
-def test_the_published_weights_of_the_literal_arm() -> None:
+def test_the_literal_objective_has_the_published_weights() -> None:
     for method, weights in {"mae": (1, 1, 1, 1), "vicreg": (1, 1, 1, 1), "simclr": (10, 10, 1, 1)}.items():
         objective = pretrain_recipe("paper", method, "literal").objective
         assert isinstance(objective, LiteralConfig)
@@ -83,7 +83,7 @@ def test_the_published_weights_of_the_literal_arm() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "words"),
+    ("values", "message"),
     [
         ({"sede": 1}, "no setting 'sede'; did you mean 'seed'"),
         ({"optim": {"stesp": 1}}, r"optim has no setting 'stesp'; did you mean 'steps'"),
@@ -109,43 +109,43 @@ def test_the_published_weights_of_the_literal_arm() -> None:
         ({"objective": {"lei": 1}}, "objective has no setting 'lei'"),
         ({"objective": {"name": "lei"}}, "no objective 'lei'; did you mean 'lie'"),
         ({"objective": "lie"}, "objective is 'lie', but it must be a mapping of settings"),
-        ({"objective": {"ssl": 0}}, "nothing to learn"),
+        ({"objective": {"ssl": 0}}, "nothing would be learned"),
         ({"objective": {"frames": 1, "lie": 1}}, "objective has no setting 'frames'"),
         ({"log": {"every": 0}}, "log.every"),
     ],
 )  # fmt: skip
-def test_a_mistake_in_a_file_is_one_sentence(tmp_path: Path, values: dict[str, Any], words: str) -> None:
+def test_an_invalid_file_is_a_user_error(tmp_path: Path, values: dict[str, Any], message: str) -> None:
     path = tmp_path / "run.json"
     path.write_text(json.dumps(values))
-    with pytest.raises(UserError, match=words) as stop:
+    with pytest.raises(UserError, match=message) as stop:
         load_config(path)
     assert "\n" not in str(stop.value)
 
 
-def test_files_that_are_no_configs(tmp_path: Path) -> None:
+def test_files_that_are_not_configs(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot read"):
         load_config(tmp_path / "nothing.json")
-    for text, words in (("{", "not valid JSON"), ("[1]", "not the config of a run")):
+    for text, message in (("{", "not valid JSON"), ("[1]", "not the config of a run")):
         (tmp_path / "c.json").write_text(text)
-        with pytest.raises(UserError, match=words):
+        with pytest.raises(UserError, match=message):
             load_config(tmp_path / "c.json")
     assert read_config({}) == PretrainConfig()
 
 
-def test_whole_numbers_stand_for_fractions() -> None:
+def test_integers_are_accepted_as_floats() -> None:
     found = read_config({"optim": {"lr": 1}})
     assert isinstance(found.optim.lr, float)
     assert found.digest() == changed(PretrainConfig(), optim__lr=1.0).digest()
 
 
-def test_a_difference_is_named_and_what_does_not_matter_is_not() -> None:
+def test_only_relevant_differences_are_named() -> None:
     a = PretrainConfig()
     b = changed(a, optim__lr=0.5, workers=4, data="x")
     assert difference(a, b) == "optim.lr is 0.001 there and 0.5 here"
     assert difference(a, changed(a, workers=4)) == "with the same settings"
 
 
-def test_intervals_follow_from_the_steps() -> None:
+def test_default_intervals_depend_on_the_steps() -> None:
     config = changed(PretrainConfig(), optim__steps=1000)
     assert (config.check_every, config.save_every) == (100, 100)
     assert [changed(config, optim__steps=n).check_every for n in (3, 100, 200, 210, 250)] == [20, 20, 20, 21, 25]

@@ -1,4 +1,4 @@
-"""Two processes learn what one process learns from the joined batch: under torchrun, on CPUs."""
+"""Two processes under torchrun train like one process with the joined batch, on CPUs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--np
 
 
 def train_all(data: Path, folder: Path, method: str) -> None:
-    """Every arm of a method, one after the other; in a process of torchrun's or alone."""
+    """Trains a method with every objective in turn, in a process of torchrun or alone."""
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
         few_pairs(patch)
@@ -44,7 +44,7 @@ def torchrun(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 def runs(
     request: pytest.FixtureRequest, tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[str, Path, Path]:
-    """A method, and the folders of its runs by one process and by two."""
+    """A method, and the folders of its runs with one process and with two."""
     one, two = tmp_path_factory.mktemp("one"), tmp_path_factory.mktemp("two")
     done = torchrun("tests.training.test_distributed", tiny.folder, two, request.param)
     assert done.returncode == 0, done.stderr
@@ -53,13 +53,13 @@ def runs(
 
 
 def worst_difference(one: dict[str, str], two: dict[str, str], names: set[str]) -> float:
-    """Of the named numbers of two rows of the log, relative."""
+    """The largest relative difference of the named columns in two rows of the log."""
     pairs = [(float(one[name]), float(two[name])) for name in names]
     return max(abs(x - y) / max(1e-2, abs(x)) for x, y in pairs)
 
 
 def assert_alike(one: Path, two: Path, config: PretrainConfig, size: int) -> None:
-    """Loss curves agree, and the encoders are much nearer to each other than to their beginning.
+    """Checks that loss curves agree and the encoders are much closer to each other than to their start.
 
     Rounding differs from the first step on, and AdamW makes a step of full size out of a gradient that is all but zero,
     so that the difference grows with the steps; ReLUs that change sides make gradient norms jump. At the first step,
@@ -83,7 +83,7 @@ def assert_alike(one: Path, two: Path, config: PretrainConfig, size: int) -> Non
 
 
 @pytest.mark.parametrize("arm", ARMS)
-def test_two_processes_learn_as_one(runs: tuple[str, Path, Path], tiny: FrameSet, arm: str) -> None:
+def test_two_processes_train_like_one(runs: tuple[str, Path, Path], tiny: FrameSet, arm: str) -> None:
     method, one, two = runs[0], runs[1] / arm, runs[2] / arm
     assert_alike(one, two, tiny_run(tiny, method, arm), tiny.size)
     expected = {"config.json", "card.json", "metrics.csv", "checks.csv", "last.ckpt", "best.ckpt"}
@@ -96,8 +96,8 @@ def test_two_processes_learn_as_one(runs: tuple[str, Path, Path], tiny: FrameSet
     assert [r["step"] for r in b] == [str(STEPS)]
 
 
-def test_the_ranks_hold_different_numbers_of_pairs(tiny: FrameSet) -> None:
-    """What the comparison above rests on: equal shares would hide a wrong mean."""
+def test_the_ranks_have_different_numbers_of_pairs(tiny: FrameSet) -> None:
+    """A precondition of the comparison above: equal shares would hide a wrong mean."""
     counts = []
     for rank in range(2):
         sampler = PairSampler(tiny.index, batch_size=8, rank=rank, world_size=2)
@@ -105,8 +105,8 @@ def test_the_ranks_hold_different_numbers_of_pairs(tiny: FrameSet) -> None:
     assert sum(a != b for a, b in zip(*counts, strict=True)) >= STEPS // 2
 
 
-def test_the_command_goes_on_with_two_processes(runs: tuple[str, Path, Path], tiny: FrameSet, tmp_path: Path) -> None:
-    """`torchrun -m lie_ssl pretrain` takes up a run that one process has begun."""
+def test_the_command_resumes_with_two_processes(runs: tuple[str, Path, Path], tiny: FrameSet, tmp_path: Path) -> None:
+    """`torchrun -m lie_ssl pretrain` resumes a run that was started by one process."""
     config = tiny_run(tiny, runs[0], "lie", optim__steps=STEPS, log__save_every=2)
     out = tmp_path / "run"
     with pytest.raises(StopError):
@@ -114,7 +114,7 @@ def test_the_command_goes_on_with_two_processes(runs: tuple[str, Path, Path], ti
     assert checkpoint(out / "last.ckpt")["global_step"] == 2
     done = torchrun("lie_ssl", "pretrain", "--config", out / "config.json", "--out", out)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("resuming at step 2") == 1  # one process speaks
+    assert done.stdout.count("resuming at step 2") == 1  # only one process reports
     assert done.stdout.count("the run is finished") == 1
     assert_alike(runs[1] / "lie", out, config, tiny.size)
 

@@ -1,4 +1,4 @@
-"""Exports against the run they came from, with the tools they are for."""
+"""Exports against their run, with the tools that they are made for."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def mini(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return pretrain(tiny_run(tiny, arm="alone", optim__steps=1), tmp_path_factory.mktemp("runs") / "mini")
 
 
-def test_safetensors_come_back_bit_for_bit(run: Path, tiny: FrameSet, tmp_path: Path) -> None:
+def test_safetensors_are_lossless(run: Path, tiny: FrameSet, tmp_path: Path) -> None:
     path = export_run(run, tmp_path / "new" / "encoder.safetensors")
     original, loaded = lie_ssl.load(run), lie_ssl.load(path)
     assert differences(original.encoder.state_dict(), loaded.encoder.state_dict()) == []
@@ -53,7 +53,7 @@ def test_safetensors_come_back_bit_for_bit(run: Path, tiny: FrameSet, tmp_path: 
     assert original.config.encoder.name in card
 
 
-def test_timm_takes_its_own_weights(run: Path, tiny: FrameSet, tmp_path: Path) -> None:
+def test_timm_loads_its_own_weights(run: Path, tiny: FrameSet, tmp_path: Path) -> None:
     import timm
 
     original = lie_ssl.load(run)
@@ -64,7 +64,7 @@ def test_timm_takes_its_own_weights(run: Path, tiny: FrameSet, tmp_path: Path) -
         return
     export_run(run, path, "timm")
     card = path.with_name("encoder.safetensors.md").read_text()
-    # The very line that the card tells users to type.
+    # The exact line that the card gives to users.
     (line,) = [text.strip() for text in card.splitlines() if text.strip().startswith("timm.create_model(")]
     model = eval(line.replace('"encoder.safetensors"', repr(str(path))), {"timm": timm}).eval()
     pictures = torch.from_numpy(tiny.read(range(4))).permute(0, 3, 1, 2).float() / 255
@@ -74,7 +74,7 @@ def test_timm_takes_its_own_weights(run: Path, tiny: FrameSet, tmp_path: Path) -
     assert torch.equal(found, original.embed(pictures))
 
 
-def test_onnx_gives_the_same_for_any_batch_size(run: Path, tiny: FrameSet, tmp_path: Path) -> None:
+def test_onnx_agrees_for_any_batch_size(run: Path, tiny: FrameSet, tmp_path: Path) -> None:
     runtime = pytest.importorskip("onnxruntime")
     path = export_run(run, tmp_path / "encoder.onnx", "onnx")
     session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
@@ -82,13 +82,13 @@ def test_onnx_gives_the_same_for_any_batch_size(run: Path, tiny: FrameSet, tmp_p
     for rows in (1, 5):
         pictures = torch.from_numpy(tiny.read(range(rows))).permute(0, 3, 1, 2).float() / 255
         found = session.run(None, {"images": pictures.numpy()})[0]
-        wanted = loaded.embed(pictures).numpy()
-        assert found.shape == wanted.shape
-        assert np.abs(found - wanted).max() <= 1e-4 * max(1.0, np.abs(wanted).max())
+        expected = loaded.embed(pictures).numpy()
+        assert found.shape == expected.shape
+        assert np.abs(found - expected).max() <= 1e-4 * max(1.0, np.abs(expected).max())
     assert "onnxruntime.InferenceSession" in (tmp_path / "encoder.onnx.md").read_text()
 
 
-def test_an_onnx_file_that_differs_is_not_kept(mini: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_onnx_file_that_differs_is_deleted(mini: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("onnxruntime")
     monkeypatch.setattr(exports, "CLOSE", -1.0)
     with pytest.raises(UserError, match="it was deleted"):
@@ -97,7 +97,7 @@ def test_an_onnx_file_that_differs_is_not_kept(mini: Path, tmp_path: Path, monke
 
 
 @pytest.mark.parametrize(
-    ("name", "to", "words"),
+    ("name", "to", "message"),
     [
         ("encoder.onnx", "safetensors", "must end with .safetensors"),
         ("encoder.pt", "timm", "must end with .safetensors"),
@@ -105,13 +105,13 @@ def test_an_onnx_file_that_differs_is_not_kept(mini: Path, tmp_path: Path, monke
         ("encoder.onnx", "tflite", "no format 'tflite'; there are safetensors, timm, onnx"),
     ],
 )
-def test_wrong_names_are_refused(mini: Path, tmp_path: Path, name: str, to: str, words: str) -> None:
-    with pytest.raises(UserError, match=words):
+def test_invalid_names_are_rejected(mini: Path, tmp_path: Path, name: str, to: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
         export_run(mini, tmp_path / name, to)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_written_over(mini: Path, tmp_path: Path) -> None:
+def test_nothing_is_overwritten(mini: Path, tmp_path: Path) -> None:
     path = tmp_path / "encoder.safetensors"
     path.write_text("mine")
     with pytest.raises(UserError, match="already exists"):
@@ -120,13 +120,13 @@ def test_nothing_is_written_over(mini: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("to", ["safetensors", "timm", "onnx"])
-def test_an_encoder_alone_is_not_exported_again(mini: Path, tmp_path: Path, to: Format) -> None:
+def test_an_exported_encoder_is_not_exported_again(mini: Path, tmp_path: Path, to: Format) -> None:
     alone = export_run(mini, tmp_path / "alone.safetensors")
     with pytest.raises(UserError, match="is an exported encoder, not a run"):
         export_run(alone, tmp_path / f"again{ENDINGS[to]}", to)
 
 
-def test_a_file_of_another_tool_is_no_export(mini: Path, tmp_path: Path) -> None:
+def test_a_file_of_another_tool_is_rejected(mini: Path, tmp_path: Path) -> None:
     from safetensors.torch import save_file
 
     save_file({"w": torch.zeros(1)}, tmp_path / "other.safetensors")
@@ -138,7 +138,7 @@ def test_a_file_of_another_tool_is_no_export(mini: Path, tmp_path: Path) -> None
         lie_ssl.load(tmp_path / "cut.safetensors")
 
 
-def test_the_command(mini: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_export_command(mini: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "e.safetensors"
     main(["export", str(mini), "--out", str(out), "--which", "best"])
     assert f"wrote {out}" in capsys.readouterr().out

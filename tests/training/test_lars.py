@@ -1,4 +1,4 @@
-"""LARS against loops over numbers in float64, against torch's SGD, its corners and its state."""
+"""LARS: against loops in float64, against torch's SGD, edge cases and state."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def norm(v: Vector) -> float:
 
 
 def naive_step(w: Vector, g: Vector, v: Vector, lr: float, decay: float, trust: float, momentum: float) -> None:
-    """One step of an adapted weight, in place, number by number."""
+    """One step of an adapted weight, in place, element by element."""
     u = [g[i] + decay * w[i] for i in range(len(w))]
     ratio = trust * norm(w) / norm(u) if norm(w) > 0 and norm(u) > 0 else 1.0
     for i in range(len(w)):
@@ -52,7 +52,7 @@ def test_agrees_with_the_naive_loop(shape: tuple[int, ...], decay: float) -> Non
         assert p.detach().flatten().tolist() == pytest.approx(w, rel=1e-12, abs=1e-14)
 
 
-def test_vectors_follow_plain_momentum_without_decay_and_groups_may_not_adapt() -> None:
+def test_vectors_use_plain_momentum_without_decay() -> None:
     ours, theirs = parameters((5,), (), (3, 4)), parameters((5,), (), (3, 4))
     groups: list[dict[str, Any]] = [{"params": ours[:2]}, {"params": ours[2:], "adapt": False}]
     optimizer = LARS(groups, lr=0.1, weight_decay=0.5)
@@ -76,7 +76,7 @@ def test_the_first_step_is_proportional_to_the_weight() -> None:
     assert float((p.detach() - before).norm() / before.norm()) == pytest.approx(0.02)
 
 
-def test_zero_weights_take_the_plain_gradient() -> None:
+def test_zero_weights_use_the_plain_gradient() -> None:
     p = nn.Parameter(torch.zeros(2, 2))
     p.grad = torch.ones(2, 2)
     LARS([p], lr=0.5, weight_decay=1.0).step()
@@ -92,7 +92,7 @@ def test_zero_gradients_only_decay() -> None:
     assert decaying.detach().flatten().tolist() == pytest.approx([2.97] * 4)  # trust times the weight itself
 
 
-def test_a_parameter_without_a_gradient_is_left_alone() -> None:
+def test_a_parameter_without_a_gradient_does_not_change() -> None:
     used, unused = parameters((2, 2), (2, 2))
     before = unused.detach().clone()
     used.grad = gradients(used, 0)
@@ -102,7 +102,7 @@ def test_a_parameter_without_a_gradient_is_left_alone() -> None:
     assert list(optimizer.state) == [used]
 
 
-def test_the_closure_is_called_with_gradients_and_its_loss_returned() -> None:
+def test_the_closure_is_called_with_gradients_and_its_loss_is_returned() -> None:
     (p,) = parameters((2, 2))
 
     def closure() -> float:
@@ -115,7 +115,7 @@ def test_the_closure_is_called_with_gradients_and_its_loss_returned() -> None:
     assert float(p.detach().square().sum()) < before
 
 
-def test_the_state_comes_back_bit_for_bit() -> None:
+def test_the_state_can_be_restored_exactly() -> None:
     def train(model: nn.Module, optimizer: LARS, steps: range) -> None:
         for step in steps:
             for p in model.parameters():
@@ -140,7 +140,7 @@ def test_the_state_comes_back_bit_for_bit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"lr": -1.0}, "lr=-1"),
         ({"lr": math.nan}, "lr=nan"),
@@ -149,6 +149,6 @@ def test_the_state_comes_back_bit_for_bit() -> None:
         ({"lr": 1.0, "momentum": 1.0}, r"momentum=1\.0"),
     ],
 )
-def test_wrong_settings_are_named(settings: dict[str, float], words: str) -> None:
-    with pytest.raises(UserError, match=words):
+def test_invalid_settings_are_named(settings: dict[str, float], message: str) -> None:
+    with pytest.raises(UserError, match=message):
         LARS(parameters((2, 2)), **settings)  # type: ignore[arg-type]

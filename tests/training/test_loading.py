@@ -1,4 +1,4 @@
-"""What comes out of a run: encoder, operator, embeddings of pictures of every kind."""
+"""Loading a run: encoder, operator, and embeddings of pictures of every type."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def residual(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return pretrain(tiny_run(tiny, "vicreg"), tmp_path_factory.mktemp("runs") / "vicreg")
 
 
-def test_the_folder_holds_everything(run: Path) -> None:
+def test_the_folder_contains_everything(run: Path) -> None:
     expected = {"config.json", "card.json", "metrics.csv", "checks.csv", "last.ckpt", "best.ckpt", "tensorboard"}
     assert {p.name for p in run.iterdir()} == expected | {"coordinates.safetensors"}
     assert list((run / "tensorboard").iterdir())
@@ -55,12 +55,12 @@ def test_the_folder_holds_everything(run: Path) -> None:
     assert card["factors"] == ["2d", "3d"]
     assert torch.equal(t, delta)  # linear coordinates
     assert t.shape == (64, 2)
-    assert ((t != 0).sum(dim=1) == 1).all()  # every pair is of one kind
+    assert ((t != 0).sum(dim=1) == 1).all()  # every pair has one kind of pose
     assert (t != 0).any(dim=0).all()
 
 
 @pytest.mark.parametrize("name", ["run", "residual"])
-def test_weights_are_those_of_the_checkpoint(name: str, request: pytest.FixtureRequest, tiny: FrameSet) -> None:
+def test_weights_come_from_the_checkpoint(name: str, request: pytest.FixtureRequest, tiny: FrameSet) -> None:
     folder: Path = request.getfixturevalue(name)
     loaded = lie_ssl.load(folder)
     assert loaded.model is not None
@@ -74,48 +74,48 @@ def test_weights_are_those_of_the_checkpoint(name: str, request: pytest.FixtureR
     z, z_next = found[:1], found[1:2]
     moved = loaded.operator(z, loaded.operator.infer(z, z_next, torch.tensor([[0.5, 0.0]])))
     assert moved.shape == z.shape
-    assert loaded.operator.centre.any()  # it was kept up in training
+    assert loaded.operator.centre.any()  # it was updated in training
     assert int(loaded.operator.centre_updates) > 0
 
 
-def test_pictures_of_every_kind_give_the_same(run: Path, tiny: FrameSet) -> None:
+def test_pictures_of_every_type_give_the_same_embeddings(run: Path, tiny: FrameSet) -> None:
     loaded, array = lie_ssl.load(run), tiny.read([3, 9])
-    wanted = loaded.embed(array)
+    reference = loaded.embed(array)
     tensor = torch.from_numpy(array).permute(0, 3, 1, 2)
     pictures = [Image.fromarray(a) for a in array]
     for images in (tensor, tensor.float() / 255, pictures, list(array), list(tensor), tuple(pictures)):
-        torch.testing.assert_close(loaded.embed(images), wanted)
+        torch.testing.assert_close(loaded.embed(images), reference)
     for single in (array[0], tensor[0], pictures[0]):
-        torch.testing.assert_close(loaded.embed(single), wanted[:1])
+        torch.testing.assert_close(loaded.embed(single), reference[:1])
     assert loaded.embed([]).shape == (0, 128)
-    torch.testing.assert_close(loaded.embed(array, batch=1), wanted)
-    assert not wanted.requires_grad
+    torch.testing.assert_close(loaded.embed(array, batch=1), reference)
+    assert not reference.requires_grad
 
 
 def test_other_sizes_are_scaled(run: Path, tiny: FrameSet) -> None:
     loaded, array = lie_ssl.load(run), tiny.read([3])
-    wanted = loaded.embed(array)
+    reference = loaded.embed(array)
     large = array.repeat(3, axis=1).repeat(3, axis=2)
     for images in (large, torch.from_numpy(large).permute(0, 3, 1, 2), [Image.fromarray(large[0])]):
         found = loaded.embed(images)
         assert found.shape == (1, 128)
-        assert torch.nn.functional.cosine_similarity(found, wanted) > 0.99
+        assert torch.nn.functional.cosine_similarity(found, reference) > 0.99
     grey = loaded.embed(Image.fromarray(array[0]).convert("L").resize((40, 20)))
     assert bool(torch.isfinite(grey).all())
     one = torch.from_numpy(np.asarray(Image.fromarray(array[0]).convert("L")).copy())[None, None]
     torch.testing.assert_close(loaded.embed(one), loaded.embed(one.expand(-1, 3, -1, -1)))
     torch.testing.assert_close(loaded.embed(one[0]), loaded.embed(one))
-    two = one[:, 0].repeat(5, 1, 1)  # grey, without an axis for it
+    two = one[:, 0].repeat(5, 1, 1)  # grey, without a channel axis
     torch.testing.assert_close(loaded.embed(two.numpy()), loaded.embed(two[:, None]))
 
 
-def test_pictures_that_are_not_square_are_fitted_whole(run: Path, tiny: FrameSet) -> None:
+def test_pictures_that_are_not_square_are_padded(run: Path, tiny: FrameSet) -> None:
     loaded, array = lie_ssl.load(run), tiny.read([3])[:, 4:-4].repeat(2, axis=1).repeat(2, axis=2)
-    wanted = loaded.embed(Image.fromarray(array[0]))
+    reference = loaded.embed(Image.fromarray(array[0]))
     stretched = loaded.embed(Image.fromarray(array[0]).resize((40, 40)))
     for images in (array, torch.from_numpy(array).permute(0, 3, 1, 2)):
         found = loaded.embed(images)
-        assert (found - wanted).norm() < 0.2 * (stretched - wanted).norm()
+        assert (found - reference).norm() < 0.2 * (stretched - reference).norm()
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_pictures_that_are_not_square_are_fitted_whole(run: Path, tiny: FrameSet
     ],
     ids=["floats", "flat", "two channels", "vector", "255", "normalised"],
 )
-def test_pictures_that_cannot_be_taken(run: Path, images: object) -> None:
+def test_invalid_pictures(run: Path, images: object) -> None:
     with pytest.raises(UserError):
         lie_ssl.load(run).embed(images)
 
@@ -145,7 +145,7 @@ def test_the_best_checkpoint(run: Path) -> None:
         lie_ssl.load(run, which="first")  # type: ignore[arg-type]
 
 
-def test_what_is_no_run(run: Path, tiny: FrameSet, tmp_path: Path) -> None:
+def test_folders_that_are_not_runs(run: Path, tiny: FrameSet, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no run"):
         lie_ssl.load(tmp_path / "nothing")
     with pytest.raises(UserError, match=r"not a run: it has no card\.json"):
@@ -173,7 +173,7 @@ def test_a_checkpoint_that_does_not_fit_the_folder(run: Path, residual: Path, tm
         lie_ssl.load(broken)
 
 
-def test_coordinates_only_where_there_is_an_operator(tiny: FrameSet, tmp_path: Path) -> None:
+def test_only_runs_with_an_operator_have_coordinates(tiny: FrameSet, tmp_path: Path) -> None:
     out = pretrain(tiny_run(tiny, arm="frames", optim__steps=1), tmp_path / "run")
     assert lie_ssl.load(out).operator is None
     with pytest.raises(UserError, match="has no coordinates"):

@@ -26,7 +26,7 @@ def test_a_table_is_a_plain_csv_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("torn", ["", "6", "6,", "6,0.1", "6,0.1,"[:4], '6,"0.'])
-def test_rows_after_the_resumed_step_and_a_torn_line_are_dropped(tmp_path: Path, torn: str) -> None:
+def test_rows_after_the_resumed_step_and_an_incomplete_line_are_dropped(tmp_path: Path, torn: str) -> None:
     path, whole = tmp_path / "t.csv", tmp_path / "whole.csv"
     filled(path, 5)
     with path.open("a") as file:
@@ -39,7 +39,7 @@ def test_rows_after_the_resumed_step_and_a_torn_line_are_dropped(tmp_path: Path,
     assert path.read_bytes() == whole.read_bytes()
 
 
-def test_a_run_without_a_checkpoint_begins_its_table_anew(tmp_path: Path) -> None:
+def test_a_run_without_a_checkpoint_restarts_its_table(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     filled(path, 3)
     table = Table(path, resumed_at=0)
@@ -62,7 +62,7 @@ def scalars(folder: Path) -> dict[str, list[tuple[int, float]]]:
     return {tag: [(e.step, e.value) for e in events.Scalars(tag)] for tag in events.Tags()["scalars"]}
 
 
-def test_tensorboard_has_the_same_numbers_and_forgets_what_is_done_again(tmp_path: Path) -> None:
+def test_tensorboard_has_the_same_numbers_and_drops_repeated_steps(tmp_path: Path) -> None:
     config = PretrainConfig()
     log = RunLog(tmp_path, config, 0)
     for step in (1, 2, 3):
@@ -80,14 +80,14 @@ def test_tensorboard_has_the_same_numbers_and_forgets_what_is_done_again(tmp_pat
     assert [r["loss"] for r in read_rows(tmp_path / METRICS)] == ["0.5", "8"]
 
 
-def test_without_tensorboard_there_are_no_files_of_it(tmp_path: Path) -> None:
+def test_without_tensorboard_there_are_no_event_files(tmp_path: Path) -> None:
     log = RunLog(tmp_path, PretrainConfig(log=LogConfig(tensorboard=False)), 0)
     log.write(METRICS, 1, {"loss": 1.0})
     log.close()
     assert [p.name for p in tmp_path.iterdir()] == [METRICS]
 
 
-def test_a_missing_wandb_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_wandb_is_a_user_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "wandb", None)
     with pytest.raises(UserError, match=r"lie_ssl\[wandb\]"):
         RunLog(tmp_path, PretrainConfig(log=LogConfig(tensorboard=False, wandb="project")), 0)

@@ -1,4 +1,4 @@
-"""The loss of every method with every objective over twenty steps, as it was when these numbers were written down.
+"""The loss of every method with every objective over twenty steps, compared with recorded curves.
 
 A change of the code that should change no number must leave them as they are. Processors differ in the last bits, and
 training enlarges that from step to step: torch's kernels without vector instructions, and those for AVX2, end up to
@@ -20,7 +20,7 @@ from lie_ssl.training.config import LogConfig
 from lie_ssl.training.run import pretrain
 
 CURVES = Path(__file__).with_name("loss_curves.csv")
-EARLY, EARLY_TOLERANCE, TOLERANCE = 4, 5e-3, 0.06  # steps; relative differences in these and in all
+EARLY, EARLY_TOLERANCE, TOLERANCE = 4, 5e-3, 0.06  # number of early steps; relative tolerances for these and for all
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def losses(frames: FrameSet, method: str, arm: str, out: Path) -> list[float]:
 
 
 def known() -> dict[tuple[str, str], list[float]]:
-    """The curves that were written down."""
+    """The recorded curves."""
     with CURVES.open(newline="") as file:
         rows = list(csv.DictReader(file))
     return {(m, a): [float(row[f"{m}/{a}"]) for row in rows] for m in PUBLISHED for a in ARMS}
@@ -50,7 +50,7 @@ def known() -> dict[tuple[str, str], list[float]]:
 
 @pytest.mark.parametrize("arm", ARMS)
 @pytest.mark.parametrize("method", PUBLISHED)
-def test_losses_are_those_that_were_written_down(frames: FrameSet, tmp_path: Path, method: str, arm: str) -> None:
+def test_losses_agree_with_the_recorded_curves(frames: FrameSet, tmp_path: Path, method: str, arm: str) -> None:
     found, expected = losses(frames, method, arm, tmp_path / "run"), known()[method, arm]
     assert found[:EARLY] == pytest.approx(expected[:EARLY], rel=EARLY_TOLERANCE)
     assert found == pytest.approx(expected, rel=TOLERANCE)

@@ -1,4 +1,4 @@
-"""The loop: gradients, rates, what is not finite, and whose folder it is."""
+"""The training loop: gradients, learning rates, nan, and the folder of a run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ THIS = "tests.training.test_pretrain"
 
 
 class Breaking(nn.Module):
-    """(B, C, S, S) -> (B, 8): gives nan, or an infinite gradient, in the batch of a given number."""
+    """(B, C, S, S) -> (B, 8): returns nan, or has an infinite gradient, in a given batch."""
 
     def __init__(self, channels: int, at: int = 3, what: str = "nan") -> None:
         super().__init__()
@@ -72,14 +72,14 @@ def breaking(frames: FrameSet, *, at: int = 3, what: str = "nan", on_nan: str = 
 
 
 @pytest.mark.parametrize(
-    ("what", "words"),
+    ("what", "message"),
     [("nan", r"step 3: the term 'contrast' is not finite"), ("gradient", "step 3: the gradient of the encoder is not")],
 )
-def test_what_is_not_finite_stops_the_run_and_keeps_the_last_good_weights(
-    tiny: FrameSet, tmp_path: Path, what: str, words: str
+def test_nan_stops_the_run_and_keeps_the_last_good_weights(
+    tiny: FrameSet, tmp_path: Path, what: str, message: str
 ) -> None:
     out = tmp_path / "run"
-    with pytest.raises(UserError, match=words) as stop:
+    with pytest.raises(UserError, match=message) as stop:
         pretrain(breaking(tiny, what=what), out)
     assert "--on-nan skip" in str(stop.value)
     assert checkpoint(out / "last.ckpt")["global_step"] == 2
@@ -88,7 +88,7 @@ def test_what_is_not_finite_stops_the_run_and_keeps_the_last_good_weights(
     assert [r["step"] for r in rows(out / "metrics.csv")] == ["1", "2"]
 
 
-def test_an_operator_that_explodes_stops_the_run_with_a_sentence(tiny: FrameSet, tmp_path: Path) -> None:
+def test_an_exploding_operator_stops_the_run_with_a_user_error(tiny: FrameSet, tmp_path: Path) -> None:
     own = tiny_run(tiny, "simclr", "literal", optim__steps=2)
     assert isinstance(own.objective, LiteralConfig)
     operator = replace(own.objective.operator, scale=1e6)
@@ -97,7 +97,7 @@ def test_an_operator_that_explodes_stops_the_run_with_a_sentence(tiny: FrameSet,
     assert "\n" not in str(stop.value)
 
 
-def test_the_command_says_it_in_one_line(tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_reports_it_in_one_line(tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["pretrain", "simclr", "alone", *flags(tiny, tmp_path / "run", "--encoder.name", f"{THIS}:Breaking")])
     error = capsys.readouterr().err
@@ -107,7 +107,7 @@ def test_the_command_says_it_in_one_line(tiny: FrameSet, tmp_path: Path, capsys:
 
 
 class Weights(Notes):
-    """Keeps the checkpoint of every step; the log comes before the checkpoint, so each is read a step later."""
+    """Stores the checkpoint of every step; it is written after the log, so each is read one step later."""
 
     def __init__(self, out: Path) -> None:
         super().__init__()
@@ -124,7 +124,7 @@ class Weights(Notes):
 @pytest.mark.parametrize("what", ["nan", "gradient"])
 @pytest.mark.parametrize(("accumulate", "at"), [(1, 3), (2, 5)])
 def test_a_skipped_step_changes_nothing(tiny: FrameSet, tmp_path: Path, what: str, accumulate: int, at: int) -> None:
-    """With two batches a step the first of them is the bad one, and the buffers of both are taken back."""
+    """With two batches per step, the first one is bad, and the buffers of both are restored."""
     out = tmp_path / "run"
     reporter = Weights(out)
     pretrain(breaking(tiny, at=at, what=what, on_nan="skip", optim__accumulate=accumulate), out, reporter)
@@ -157,14 +157,16 @@ def test_gradients_are_clipped_group_by_group(model: PairModel) -> None:
     for name, parameters in groups.items():
         assert float(norms[name]) == pytest.approx(sizes[name], rel=1e-4)
         after = sum(float(p.grad.double().square().sum()) for p in parameters if p.grad is not None) ** 0.5
-        assert after == pytest.approx(min(5.0, sizes[name]), rel=1e-4)  # the operator's does not shrink the encoder's
+        assert after == pytest.approx(
+            min(5.0, sizes[name]), rel=1e-4
+        )  # that of the operator does not reduce that of the encoder
     for p in model.parameters():
         p.grad = torch.ones_like(p)
     gradient_norms(model, limit=0)
     assert all(p.grad is not None and bool((p.grad == 1).all()) for p in model.parameters())
 
 
-def test_who_decays_and_at_which_rate(model: PairModel) -> None:
+def test_weight_decay_and_learning_rates_of_parameter_groups(model: PairModel) -> None:
     optimiser = build_optimiser(model, OptimConfig(lr=0.1, operator_lr=0.5, weight_decay=0.3))
     assert isinstance(optimiser, torch.optim.AdamW)
     settings = {id(p): (g["lr"], g["weight_decay"]) for g in optimiser.param_groups for p in g["params"]}
@@ -178,7 +180,7 @@ def test_who_decays_and_at_which_rate(model: PairModel) -> None:
     assert isinstance(lars, LARS)
 
 
-def test_two_batches_make_a_step(tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gradients_accumulate_over_two_batches(tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     weights: list[Tensor] = []
     step = module.Pretraining.training_step
 
@@ -212,7 +214,7 @@ def test_lars_and_half_precision(tiny: FrameSet, tmp_path: Path, method: str, se
     assert all(v.dtype != torch.bfloat16 for v in load(out).encoder.state_dict().values())
 
 
-def test_devices_and_precisions_that_are_not_there(tiny: FrameSet, tmp_path: Path) -> None:
+def test_unavailable_devices_and_precisions(tiny: FrameSet, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="a CPU has no fast fp16"):
         pretrain(tiny_run(tiny, precision="fp16", device="cpu"), tmp_path / "run")
     if not torch.cuda.is_available():
@@ -230,40 +232,40 @@ def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
     return {p.name: (p.read_bytes(), p.stat().st_mtime_ns) for p in folder.iterdir()}
 
 
-def test_a_finished_run_says_so_and_stays_as_it_is(tiny: FrameSet, finished: Path) -> None:
+def test_a_finished_run_is_not_trained_again(tiny: FrameSet, finished: Path) -> None:
     before, reporter = contents(finished), Notes()
     pretrain(tiny_run(tiny, arm="alone", log__every=3), finished, reporter)
-    assert reporter.said == [f"{finished} is already finished"]
+    assert reporter.messages == [f"{finished} is already finished"]
     assert contents(finished) == before
 
 
-def test_another_run_is_never_written_over(tiny: FrameSet, finished: Path, tmp_path: Path) -> None:
+def test_another_run_is_never_overwritten(tiny: FrameSet, finished: Path, tmp_path: Path) -> None:
     other = make_frames(tiny_config(seed=1), tmp_path / "other", workers=1)
     before = contents(finished)
-    for config, words in (
+    for config, message in (
         (tiny_run(tiny, arm="alone", optim__lr=0.5), "optim.lr is 0.001 there and 0.5 here"),
         (tiny_run(tiny, arm="alone", seed=3), "seed is 0 there and 3 here"),
         (tiny_run(tiny, "simclr", "alone"), "method.name is mae there and simclr here"),
         (tiny_run(other, arm="alone"), "started with another data set"),
     ):
-        with pytest.raises(UserError, match=words):
+        with pytest.raises(UserError, match=message):
             pretrain(config, finished)
     assert contents(finished) == before
 
 
-def test_folders_that_are_no_runs(tiny: FrameSet, tmp_path: Path) -> None:
+def test_folders_that_are_not_runs(tiny: FrameSet, tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "notes.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")
-    for name, words in (("notes", r"contains other files \(notes\.txt\)"), ("file", "is a file")):
-        with pytest.raises(UserError, match=words):
+    for name, message in (("notes", r"contains other files \(notes\.txt\)"), ("file", "is a file")):
+        with pytest.raises(UserError, match=message):
             pretrain(tiny_run(tiny, arm="alone"), tmp_path / name)
     assert [p.name for p in (tmp_path / "notes").iterdir()] == ["notes.txt"]
 
 
 @pytest.fixture
 def held(tmp_path: Path) -> Iterator[Path]:
-    """A folder that another process writes to."""
+    """A folder that another process is writing to."""
     code = (
         "import runpy, sys; from pathlib import Path\n"
         f"with runpy.run_path({locks.__file__!r})['folder_lock'](Path(sys.argv[1])): print('held', flush=True); input()"
@@ -278,14 +280,14 @@ def held(tmp_path: Path) -> Iterator[Path]:
         process.kill()
 
 
-def test_a_folder_in_use_is_left_alone(tiny: FrameSet, held: Path) -> None:
+def test_a_folder_in_use_is_not_changed(tiny: FrameSet, held: Path) -> None:
     with pytest.raises(UserError, match="another process is writing to"):
         pretrain(tiny_run(tiny, arm="alone"), held)
     assert [p.name for p in held.iterdir()] == [".lock"]
 
 
-def test_arms_begin_with_the_same_encoder_and_heads(tiny: FrameSet) -> None:
-    """What differs between the arms is what they learn, not where they start."""
+def test_objectives_start_with_the_same_encoder_and_heads(tiny: FrameSet) -> None:
+    """Objectives differ in what they learn, not in their start."""
     base = build_model(tiny_run(tiny, "simclr", "alone"), 16, 3).state_dict()
     for arm in ("frames", "lie", "literal"):
         found = build_model(tiny_run(tiny, "simclr", arm), 16, 3).state_dict()
@@ -303,7 +305,7 @@ def test_the_same_config_gives_the_same_weights(tiny: FrameSet, tmp_path: Path) 
         pretrain(replace(config, seed=1), tmp_path / "c", Notes(stop=1))
 
 
-def test_kinds_of_pose_are_factors_where_the_run_asks_for_it(tiny: FrameSet, tmp_path: Path) -> None:
+def test_kinds_of_poses_can_be_separate_factors(tiny: FrameSet, tmp_path: Path) -> None:
     by_kind, plain = tiny_run(tiny, "simclr", "lie"), tiny_run(tiny, "simclr", "literal")
     assert isinstance(by_kind.objective, LieConfig)
     assert by_kind.objective.by_kind
@@ -318,13 +320,13 @@ def test_kinds_of_pose_are_factors_where_the_run_asks_for_it(tiny: FrameSet, tmp
     assert load(run).operator is not None
 
 
-def test_the_lie_arm_has_a_relative_term_and_no_contrast_of_moves(tiny: FrameSet) -> None:
+def test_the_lie_objective_has_a_relative_term_and_no_contrast_of_moves(tiny: FrameSet) -> None:
     objective = tiny_run(tiny, "mae", "lie").objective
     assert isinstance(objective, LieConfig)
     assert (objective.lie, objective.coordinates) == (0, 0)
     assert objective.euclidean > 0
     assert objective.relative
     off = tiny_run(tiny, "mae", "lie_off").objective
-    assert off == LieOffConfig.of(objective)  # all settings but the weights of the operator's terms
+    assert off == LieOffConfig.of(objective)  # all settings except the weights of the operator's terms
     assert isinstance(off, LieOffConfig)
     assert not off.loss_config().euclidean

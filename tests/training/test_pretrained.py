@@ -1,4 +1,4 @@
-"""A saved model comes back whole; pictures of any kind are embedded; scikit-learn takes the encoder as a step."""
+"""A saved model is loaded completely; pictures of any type are embedded; the encoder works in scikit-learn."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def folder(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "model"
 
 
-def test_a_saved_model_comes_back_bit_for_bit(run: Path, tiny: FrameSet, tmp_path: Path) -> None:
+def test_a_saved_model_is_loaded_exactly(run: Path, tiny: FrameSet, tmp_path: Path) -> None:
     original = lie_ssl.load(run)
     original.save_pretrained(tmp_path / "model")
-    original.save_pretrained(tmp_path / "model")  # over itself
+    original.save_pretrained(tmp_path / "model")  # overwrites itself
     assert sorted(p.name for p in (tmp_path / "model").iterdir()) == ["README.md", "config.json", "model.safetensors"]
     for loaded in (lie_ssl.from_pretrained(tmp_path / "model"), lie_ssl.load(tmp_path / "model")):
         assert differences(original.encoder.state_dict(), loaded.encoder.state_dict()) == []
@@ -66,7 +66,7 @@ def test_from_the_command_line(run: Path, tmp_path: Path, capsys: pytest.Capture
     assert lie_ssl.from_pretrained(tmp_path / "model").encoder.dim == 128
 
 
-def test_folders_that_hold_no_model(folder: Path, tmp_path: Path) -> None:
+def test_folders_without_a_model(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is not a saved model"):
         lie_ssl.from_pretrained(tmp_path)
     (tmp_path / "notes.txt").write_text("mine")
@@ -74,14 +74,14 @@ def test_folders_that_hold_no_model(folder: Path, tmp_path: Path) -> None:
         lie_ssl.load(folder.parent / "run").save_pretrained(tmp_path)
     broken = shutil.copytree(folder, tmp_path / "broken")
     config = json.loads((broken / "config.json").read_text())
-    for change, words in [
+    for change, message in [
         ({"model_type": "bert"}, "is not from save_pretrained"),
         ({"operator": {"algebr": "skew"}}, "has no setting 'algebr'; did you mean 'algebra'"),
         ({"encoder": {"name": "vit_mini"}}, "lacks the encoder's patch_size; export or save"),
         ({"operator": {**config["operator"], "fixed": 100}}, "does not fit"),
     ]:
         (broken / "config.json").write_text(json.dumps(config | change))
-        with pytest.raises(UserError, match=words):
+        with pytest.raises(UserError, match=message):
             lie_ssl.from_pretrained(broken)
     (broken / "config.json").write_text(json.dumps(config))
     (broken / "model.safetensors").write_bytes(b"nothing")
@@ -92,9 +92,9 @@ def test_folders_that_hold_no_model(folder: Path, tmp_path: Path) -> None:
         lie_ssl.load(exported).save_pretrained(tmp_path / "again")
 
 
-def test_pictures_of_every_kind_give_the_same_embedding(folder: Path, tiny: FrameSet, tmp_path: Path) -> None:
+def test_pictures_of_every_type_give_the_same_embedding(folder: Path, tiny: FrameSet, tmp_path: Path) -> None:
     loaded, arrays = lie_ssl.from_pretrained(folder), tiny.read(range(4))
-    wanted = loaded.embed(arrays)
+    expected = loaded.embed(arrays)
     images = [Image.fromarray(a) for a in arrays]
     (tmp_path / "p" / "deep").mkdir(parents=True)
     paths = [tmp_path / "p" / name for name in ("a.png", "b.PNG", "c.png", "deep/d.png")]
@@ -104,18 +104,18 @@ def test_pictures_of_every_kind_give_the_same_embedding(folder: Path, tiny: Fram
     for pictures in (images, torch.from_numpy(arrays).permute(0, 3, 1, 2), paths, [str(p) for p in paths],
                      tmp_path / "p", str(tmp_path / "p"),
                      np.array([str(p) for p in paths]), [images[0], arrays[1], paths[2], images[3]]):  # fmt: skip
-        torch.testing.assert_close(loaded.embed(pictures), wanted)
-    torch.testing.assert_close(loaded.embed(paths[2]), wanted[2:3])
+        torch.testing.assert_close(loaded.embed(pictures), expected)
+    torch.testing.assert_close(loaded.embed(paths[2]), expected[2:3])
 
 
-def test_pictures_of_odd_kinds(folder: Path, tiny: FrameSet) -> None:
+def test_unusual_pictures(folder: Path, tiny: FrameSet) -> None:
     loaded, plain = lie_ssl.from_pretrained(folder), Image.fromarray(tiny.read([0])[0])
-    wanted = loaded.embed(plain)
+    expected = loaded.embed(plain)
     clear = plain.convert("RGBA")
-    torch.testing.assert_close(loaded.embed([clear]), wanted)
+    torch.testing.assert_close(loaded.embed([clear]), expected)
     turned = plain.transpose(Image.Transpose.ROTATE_90)
-    turned.getexif()[0x0112] = 6  # shown turned by a quarter clockwise
-    torch.testing.assert_close(loaded.embed(turned), wanted)
+    turned.getexif()[0x0112] = 6  # shown rotated by 90 degrees clockwise
+    torch.testing.assert_close(loaded.embed(turned), expected)
     grey = plain.convert("L")
     deep = Image.fromarray(np.asarray(grey).astype(np.uint16) * 257)
     torch.testing.assert_close(loaded.embed(deep), loaded.embed(grey), atol=1e-3, rtol=1e-3)
@@ -135,12 +135,12 @@ def test_bad_files_are_named(folder: Path, tiny: FrameSet, tmp_path: Path, kind:
         path.mkdir()
     else:
         path.write_bytes({"empty": b"", "text": b"hello", "truncated": path.read_bytes()[:200]}[kind])
-    words = r"bad\.png has far too many pixels" if kind == "huge" else r"bad\.png"
-    with pytest.raises(UserError, match=words):
+    message = r"bad\.png has far too many pixels" if kind == "huge" else r"bad\.png"
+    with pytest.raises(UserError, match=message):
         lie_ssl.from_pretrained(folder).embed([path])
 
 
-def test_a_step_of_a_pipeline(folder: Path, tiny: FrameSet) -> None:
+def test_the_encoder_in_a_pipeline(folder: Path, tiny: FrameSet) -> None:
     rows = tiny.index.groupby("class").head(20).index
     pictures, names = tiny.read(rows), tiny.index["class"][rows].to_numpy()
     step = LieEmbedding(str(folder), batch=16)

@@ -1,4 +1,4 @@
-"""Jobs side by side: outcomes, reasons, progress, and processes that end when they should.
+"""Parallel jobs: outcomes, reasons, progress, and the end of processes.
 
 Most of these processes are small scripts in place of `lie-ssl job`, which would take seconds to start.
 """
@@ -29,7 +29,7 @@ SLEEP = "import time; time.sleep(600)"
 
 
 class NamedNotes(Notes):
-    """Keeps what is said with the name of the job that said it, and which jobs have begun and ended."""
+    """Records messages with the names of their jobs, and which jobs have started and ended."""
 
     def __init__(self, name: str = "", parent: NamedNotes | None = None) -> None:
         super().__init__()
@@ -58,9 +58,9 @@ class NamedNotes(Notes):
 
 @pytest.fixture
 def scripts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file of a job is Python code, which is run in place of `lie-ssl job FILE`."""
+    """Makes the file of a job Python code that runs instead of `lie-ssl job FILE`."""
     monkeypatch.setattr(processes, "command", lambda job: [sys.executable, str(job.file)])
-    monkeypatch.setattr(processes, "PAUSE", 0.01)
+    monkeypatch.setattr(processes, "POLL_INTERVAL", 0.01)
 
 
 def script(folder: Path, name: str, code: str) -> Job:
@@ -69,7 +69,7 @@ def script(folder: Path, name: str, code: str) -> Job:
 
 
 @pytest.mark.usefixtures("scripts")
-def test_outcomes_come_as_jobs_end_with_the_reason_of_those_that_fail(tmp_path: Path) -> None:
+def test_outcomes_are_yielded_as_jobs_finish_with_reasons_of_failures(tmp_path: Path) -> None:
     wait = f"import pathlib, time\nwhile not pathlib.Path({str(tmp_path / 'go')!r}).exists(): time.sleep(0.01)"
     codes = {
         "slow": wait,
@@ -89,7 +89,7 @@ def test_outcomes_come_as_jobs_end_with_the_reason_of_those_that_fail(tmp_path: 
     assert [outcome.job.name for outcome in found] == [*list(codes)[1:], "slow"]
     errors = {outcome.job.name: outcome.error for outcome in found}
     assert errors.pop("trace") == f"KeyError: 'x' (more in {tmp_path / 'trace.err'})"
-    assert errors.pop("shot").startswith("it was ended by the signal SIGKILL, perhaps because memory is short")
+    assert errors.pop("shot").startswith("it was killed by the signal SIGKILL, perhaps because memory ran out")
     assert errors == {
         "slow": "", "good": "", "sentence": "optim.lr is -1; raise it", "silent": "it ended with the code 3",
     }  # fmt: skip
@@ -97,23 +97,23 @@ def test_outcomes_come_as_jobs_end_with_the_reason_of_those_that_fail(tmp_path: 
 
 
 @pytest.mark.usefixtures("scripts")
-def test_the_next_job_is_asked_for_when_there_is_room(tmp_path: Path) -> None:
-    asked: list[str] = []
+def test_the_next_job_is_requested_when_a_worker_is_free(tmp_path: Path) -> None:
+    requested: list[str] = []
 
     def jobs() -> Iterator[Job]:
         for name in "abcd":
-            asked.append(name)
+            requested.append(name)
             yield script(tmp_path, name, "")
 
     with closing(run_in_processes(jobs(), 2, 1, Notes())) as outcomes:
         next(outcomes)
-        assert asked in (["a", "b", "c"], ["a", "b", "c", "d"])  # two may end at the same moment
+        assert requested in (["a", "b", "c"], ["a", "b", "c", "d"])  # two may end at the same time
         assert len(list(outcomes)) == 3
     assert list(run_in_processes([], 2, 1, Notes())) == []
 
 
 @pytest.mark.usefixtures("scripts")
-def test_each_process_has_its_share_of_the_threads_and_waits_passively(
+def test_each_process_gets_its_share_of_threads_with_passive_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "6")
@@ -122,7 +122,7 @@ def test_each_process_has_its_share_of_the_threads_and_waits_passively(
     code = f"import json, os; print(json.dumps({{'say': ' '.join(os.environ[n] for n in {names})}}))"
     notes = Notes()
     assert not any(o.error for o in run_jobs([script(tmp_path, n, code) for n in "ab"], no_work, 2, notes))
-    assert notes.said == ["3 PASSIVE", "3 PASSIVE"]
+    assert notes.messages == ["3 PASSIVE", "3 PASSIVE"]
 
 
 def no_work(file: Path, trust: Collection[str], reporter: ProgressReporter) -> None:
@@ -130,14 +130,14 @@ def no_work(file: Path, trust: Collection[str], reporter: ProgressReporter) -> N
 
 
 @pytest.mark.usefixtures("scripts")
-def test_progress_is_passed_on_under_the_name_of_the_job(tmp_path: Path) -> None:
+def test_progress_is_reported_under_the_name_of_the_job(tmp_path: Path) -> None:
     code = "\n".join([
         "import json, sys",
         "events = {'say': 'a\\nb'}, {'step': [1, 5, float('nan')]}, ['x'], {'step': 'x'}, {'busy': 'evaluating'}",
         "for event in events:",
         "    print(json.dumps(event), flush=True)",
         "print('whatever the code of a user prints')",
-        "sys.stdout.write(json.dumps({'say': 'cut off'}))",  # without an end of the line
+        "sys.stdout.write(json.dumps({'say': 'cut off'}))",  # without a newline
     ])  # fmt: skip
     notes = NamedNotes()
     list(run_in_processes([script(tmp_path, "one", code)], 2, 1, notes))
@@ -169,7 +169,7 @@ def test_events_are_read_as_they_are_written(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("scripts")
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_all_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: signal.Signals) -> None:
+def test_a_signal_stops_all_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: signal.Signals) -> None:
     started: list[processes.Child] = []
 
     class Noted(processes.Child):
@@ -182,13 +182,13 @@ def test_a_signal_ends_all_processes(tmp_path: Path, monkeypatch: pytest.MonkeyP
     outcomes = run_in_processes([script(tmp_path, name, SLEEP) for name in "abc"], 2, 1, Notes())
     with pytest.raises(SystemExit if stop == signal.SIGTERM else KeyboardInterrupt), closing(outcomes):
         next(outcomes)
-    assert [child.job.name for child in started] == ["a", "b"]  # as many as may run at a time
+    assert [child.job.name for child in started] == ["a", "b"]  # as many as there are workers
     assert [child.process.returncode for child in started] == [-signal.SIGTERM] * 2
 
 
 @pytest.mark.usefixtures("scripts")
-def test_a_process_that_does_not_listen_is_ended_by_force(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "GRACE", 0.1)
+def test_a_process_that_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "GRACE_PERIOD", 0.1)
     deaf = "import json, os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
     deaf = f"{deaf}; print(json.dumps({{'say': str(os.getpid())}}), flush=True); time.sleep(600)"
     path = str(tmp_path / "deaf.out")
@@ -198,12 +198,12 @@ def test_a_process_that_does_not_listen_is_ended_by_force(tmp_path: Path, monkey
     with closing(run_in_processes(jobs, 2, 1, notes)) as outcomes:
         assert next(outcomes).job.name == "quick"
         pid = json.loads((tmp_path / "deaf.out").read_text())["say"]
-        os.kill(int(pid), 0)  # it is there
+        os.kill(int(pid), 0)  # it is running
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid), 0)
 
 
-def test_one_job_at_a_time_runs_in_this_process(tmp_path: Path) -> None:
+def test_a_single_worker_runs_in_this_process(tmp_path: Path) -> None:
     notes, done = NamedNotes(), list[str]()
 
     def work(file: Path, trust: Collection[str], reporter: ProgressReporter) -> None:
@@ -227,8 +227,8 @@ def test_one_job_at_a_time_runs_in_this_process(tmp_path: Path) -> None:
         list(run_jobs(jobs, broken, 1, notes))
 
 
-def test_a_job_ends_when_its_parent_is_gone() -> None:
-    """Even by kill -9: the pipe that is its input has no other end then."""
+def test_a_job_ends_when_its_parent_is_killed() -> None:
+    """Even with kill -9, as its input pipe is then closed."""
     code = "import sys, threading, time\nfrom lie_ssl.commands.job import end_with_input\n"
     code += f"threading.Thread(target=end_with_input, daemon=True).start()\nprint(flush=True)\n{SLEEP}"
     process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

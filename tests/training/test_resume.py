@@ -1,4 +1,4 @@
-"""A run that is killed goes on bit for bit: real processes, real signals."""
+"""A killed run resumes with identical results: real processes, real signals."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def started(command: list[str]) -> subprocess.Popen[str]:
 
 
 def wait_for_step(process: subprocess.Popen[str], out: Path, least: int) -> int:
-    """Holds the process at a step from `least` on that has no checkpoint of its own, and gives the step."""
+    """Pauses the process at a step of at least `least` that has no checkpoint, and returns the step."""
     for _ in range(6_000):
         assert process.poll() is None, process.communicate()
         if steps_logged(out) >= least and (out / "last.ckpt").exists():
             process.send_signal(signal.SIGSTOP)
             step = steps_logged(out)
-            if step % SAVE not in (0, SAVE - 1):  # the row of the next step may be half written already
+            if step % SAVE not in (0, SAVE - 1):  # the row of the next step may be incomplete
                 return step
             process.send_signal(signal.SIGCONT)
         time.sleep(0.01)
@@ -71,7 +71,7 @@ def wait_for_step(process: subprocess.Popen[str], out: Path, least: int) -> int:
 
 
 def steps_logged(out: Path) -> int:
-    """The step of the last row but one, which is whole."""
+    """The step of the second last row, which is complete."""
     path = out / "metrics.csv"
     lines = path.read_text().splitlines()[1:-1] if path.exists() else []
     return int(lines[-1].split(",")[0]) if lines else 0
@@ -86,7 +86,7 @@ def steps_logged(out: Path) -> int:
     ],
     ids=lambda value: "-".join(value) or "plain",
 )
-def test_killed_and_resumed_is_bit_for_bit(tiny: FrameSet, tmp_path: Path, words: list[str], more: list[str]) -> None:
+def test_a_resumed_run_is_identical(tiny: FrameSet, tmp_path: Path, words: list[str], more: list[str]) -> None:
     def command(out: Path) -> list[str]:
         own = flags(tiny, out, "--optim.steps", str(STEPS), "--log.save-every", str(SAVE), "--device", "cpu", *more)
         return ["pretrain", *words, *own]
@@ -111,25 +111,25 @@ def test_killed_and_resumed_is_bit_for_bit(tiny: FrameSet, tmp_path: Path, words
     for part in ("state_dict", "optimizer_states", "lr_schedulers", "lie_ssl"):
         assert differences(a[part], b[part], part) == []
     for table in ("metrics.csv", "checks.csv"):
-        found, wanted = ([r | {"images_per_second": ""} for r in rows(run / table)] for run in (out, whole))
-        assert found == wanted
+        found, expected = ([r | {"images_per_second": ""} for r in rows(run / table)] for run in (out, whole))
+        assert found == expected
     assert [int(r["step"]) for r in rows(out / "metrics.csv")] == list(range(1, STEPS + 1))
     assert a["lie_ssl"]["batches"] == STEPS * (2 if "2" in more else 1)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_gentle_signal_ends_the_command_as_usual(
+def test_sigint_and_sigterm_stop_the_command_cleanly(
     tiny: FrameSet, tmp_path: Path, number: int, code: int, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    """Ctrl-C is one sentence and exit code 130, SIGTERM one and exit code 143; the same command goes on."""
+    """Ctrl-C is one sentence and exit code 130, SIGTERM one and exit code 143; the same command resumes."""
     command = [
         "pretrain",
         "mae",
         "alone",
         *flags(tiny, tmp_path / "run", "--optim.steps", "6", "--log.save-every", "2"),
     ]
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells let background jobs ignore it
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells make background jobs ignore it
     handlers = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
     with monkeypatch.context() as patch:
         patch.setattr(Bar, "step", lambda bar, done, total, loss: os.kill(os.getpid(), number) if done == 3 else None)
@@ -148,8 +148,8 @@ def test_a_gentle_signal_ends_the_command_as_usual(
     assert [r["step"] for r in rows(tmp_path / "run" / "metrics.csv")] == list("123456")
 
 
-def test_a_run_that_lacks_only_its_end_gets_it(tiny: FrameSet, tmp_path: Path) -> None:
-    """Killed after the last step, before the card said so."""
+def test_a_run_killed_after_its_last_step_is_completed(tiny: FrameSet, tmp_path: Path) -> None:
+    """It was killed after the last step, before the card was written."""
     config = tiny_run(tiny)
     out = pretrain(config, tmp_path / "run")
     weights, coordinates = (out / "last.ckpt").read_bytes(), read_coordinates(out)
@@ -163,8 +163,8 @@ def test_a_run_that_lacks_only_its_end_gets_it(tiny: FrameSet, tmp_path: Path) -
     assert (out / "metrics.csv").read_bytes() == metrics
 
 
-def test_what_does_not_matter_may_change_between_the_parts(tiny: FrameSet, tmp_path: Path) -> None:
-    """Log, workers and the place of the data may change; the weights are the same."""
+def test_irrelevant_settings_may_change_when_resuming(tiny: FrameSet, tmp_path: Path) -> None:
+    """Log, workers and the location of the data may change; the weights are the same."""
     config = tiny_run(tiny, "vicreg", "lie", optim__steps=6, log__save_every=2)
     whole = pretrain(config, tmp_path / "whole")
     broken = tmp_path / "broken"
@@ -181,7 +181,7 @@ def stop_at(config: PretrainConfig, out: Path, step: int) -> None:
         pretrain(config, out, Notes(stop=step))
 
 
-def test_the_lock_is_let_go_and_leftovers_are_cleared(tiny: FrameSet, tmp_path: Path) -> None:
+def test_the_lock_is_released_and_temporary_files_are_removed(tiny: FrameSet, tmp_path: Path) -> None:
     config, out = tiny_run(tiny, arm="alone", log__save_every=1), tmp_path / "run"
     stop_at(config, out, 3)
     (out / ".last.ckpt.123.part").write_bytes(b"half a checkpoint")
@@ -191,7 +191,7 @@ def test_the_lock_is_let_go_and_leftovers_are_cleared(tiny: FrameSet, tmp_path: 
         assert read_run_card(out)["finished"]
 
 
-def test_a_checkpoint_is_whole_or_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_is_replaced_atomically(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "last.ckpt"
     checkpoints = AtomicCheckpointIO()
     old, new = (
@@ -205,7 +205,7 @@ def test_a_checkpoint_is_whole_or_the_old_one(tmp_path: Path, monkeypatch: pytes
     checkpoints.save_checkpoint(old, path)
 
     def killed(self: Path, target: Path) -> Path:
-        assert self.name != path.name  # it was written under another name
+        assert self.name != path.name  # it is written under another name
         assert self.stat().st_size > 0
         raise KeyboardInterrupt
 
@@ -230,7 +230,7 @@ def test_a_checkpoint_is_whole_or_the_old_one(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "text", "foreign"])
-def test_a_checkpoint_that_cannot_be_read_is_one_sentence(tiny: FrameSet, tmp_path: Path, damage: str) -> None:
+def test_an_unreadable_checkpoint_is_a_user_error(tiny: FrameSet, tmp_path: Path, damage: str) -> None:
     config, out = tiny_run(tiny, arm="alone", log__save_every=1), tmp_path / "run"
     stop_at(config, out, 2)
     path = out / "last.ckpt"
@@ -239,15 +239,15 @@ def test_a_checkpoint_that_cannot_be_read_is_one_sentence(tiny: FrameSet, tmp_pa
     else:
         whole = path.read_bytes()
         path.write_bytes({"cut": whole[: len(whole) // 2], "empty": b"", "text": b"no checkpoint"}[damage])
-    with pytest.raises(UserError, match=r"last\.ckpt is (damaged|no checkpoint)") as stop:
+    with pytest.raises(UserError, match=r"last\.ckpt is (damaged|not a checkpoint)") as stop:
         pretrain(config, out)
     assert "\n" not in str(stop.value)
     with pytest.raises(UserError, match=r"damaged|no checkpoint"):
         read_checkpoint(path)
 
 
-def test_a_finished_run_needs_no_weight_file_any_more(tiny: FrameSet, tmp_path: Path) -> None:
-    """Its checkpoint has all weights; the file that they came from may be gone."""
+def test_a_finished_run_no_longer_needs_its_weight_file(tiny: FrameSet, tmp_path: Path) -> None:
+    """Its checkpoint has all weights, so the original file may be deleted."""
     path = tmp_path / "start.safetensors"
     with torch.random.fork_rng(devices=[]):
         save_weights(create_encoder(EncoderConfig(name="vit_mini"), tiny.size, tiny.channels), path)

@@ -1,4 +1,4 @@
-"""The learning rate's exact values, its shape for any run, and torch's scheduler around it."""
+"""The learning rate: exact values, shape for any run, and torch's scheduler."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_short_runs() -> None:
 
 
 @given(st.integers(1, 300), st.data())
-def test_rises_to_one_and_falls_to_the_floor(steps: int, data: st.DataObject) -> None:
+def test_the_rate_rises_to_one_and_falls_to_the_floor(steps: int, data: st.DataObject) -> None:
     warmup = data.draw(st.integers(0, steps))
     floor = data.draw(st.floats(0, 1))
     values = [warmup_cosine(step, steps, warmup, floor) for step in range(steps)]
@@ -59,7 +59,7 @@ def test_rises_to_one_and_falls_to_the_floor(steps: int, data: st.DataObject) ->
 
 
 @pytest.mark.parametrize(
-    ("step", "steps", "warmup", "floor", "words"),
+    ("step", "steps", "warmup", "floor", "message"),
     [
         (0, 0, 0, 0.0, "run of 0"),
         (0, 5, 6, 0.0, "warm-up of 6"),
@@ -70,13 +70,13 @@ def test_rises_to_one_and_falls_to_the_floor(steps: int, data: st.DataObject) ->
         (0, 5, 2, math.nan, "floor is nan"),
     ],
 )
-def test_wrong_settings_are_named(step: int, steps: int, warmup: int, floor: float, words: str) -> None:
-    with pytest.raises(UserError, match=words):
+def test_invalid_settings_are_named(step: int, steps: int, warmup: int, floor: float, message: str) -> None:
+    with pytest.raises(UserError, match=message):
         warmup_cosine(step, steps, warmup, floor)
 
 
 @pytest.mark.parametrize("schedule", ["cosine", "constant"])
-def test_the_scheduler_moves_all_groups_and_goes_on_from_its_state(schedule: Schedule) -> None:
+def test_the_scheduler_sets_all_groups_and_resumes_from_its_state(schedule: Schedule) -> None:
     def make() -> tuple[torch.optim.Optimizer, torch.optim.lr_scheduler.LambdaLR]:
         groups = [{"params": [torch.zeros(1)], "lr": lr} for lr in (0.3, 2.0)]
         optimizer = torch.optim.SGD(groups)
@@ -95,7 +95,7 @@ def test_the_scheduler_moves_all_groups_and_goes_on_from_its_state(schedule: Sch
             rates.load_state_dict(states[1])
 
 
-def test_the_scheduler_names_wrong_settings_at_once() -> None:
+def test_the_scheduler_rejects_invalid_settings_immediately() -> None:
     optimizer = torch.optim.SGD([torch.zeros(1)])
     with pytest.raises(UserError, match="warm-up of 9"):
         scheduler(optimizer, steps=5, warmup=9)

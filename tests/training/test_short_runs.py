@@ -1,5 +1,4 @@
-"""What short runs on small sets cost: few checks, and no more pairs and frames than there are. Nothing here looks at
-the clock."""
+"""The cost of short runs on small data sets: few checks, and no repeated pairs or frames. No test measures time."""
 
 from __future__ import annotations
 
@@ -27,13 +26,13 @@ PLAIN = LogConfig(every=1, tensorboard=False)
 
 @pytest.fixture
 def encoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many frames each call of `embed_frames` for the coordinates encodes."""
+    """The number of frames in each call of `embed_frames` for the coordinates."""
     counts: list[int] = []
 
-    def counted(encoder: nn.Module, frames: FrameSet, wanted: np.ndarray) -> torch.Tensor:
-        counts.append(len(wanted))
-        assert len(set(wanted.tolist())) == len(wanted)
-        return embed_frames(encoder, frames, wanted)
+    def counted(encoder: nn.Module, frames: FrameSet, indices: np.ndarray) -> torch.Tensor:
+        counts.append(len(indices))
+        assert len(set(indices.tolist())) == len(indices)
+        return embed_frames(encoder, frames, indices)
 
     monkeypatch.setattr(coordinates, "embed_frames", counted)
     return counts
@@ -41,13 +40,13 @@ def encoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many frames each call of `FrameSet.read` gives."""
+    """The number of frames in each call of `FrameSet.read`."""
     counts: list[int] = []
     original = FrameSet.read
 
-    def spied(self: FrameSet, wanted: np.ndarray) -> np.ndarray:
-        counts.append(len(wanted))
-        return original(self, wanted)
+    def spied(self: FrameSet, indices: np.ndarray) -> np.ndarray:
+        counts.append(len(indices))
+        return original(self, indices)
 
     monkeypatch.setattr(FrameSet, "read", spied)
     return counts
@@ -67,14 +66,14 @@ def test_a_short_run_checks_once_and_reads_little(
     assert sum(encoded) <= len(varied)
     t, delta = read_coordinates(tmp_path / "lie")
     assert len(t) == len(delta) == distinct_pairs(seen) < coordinates.MOST
-    # Beside what the method alone reads: the frames of the coordinates, of the calibration and of the validation pairs.
+    # In addition to the frames of the method alone: those of coordinates, calibration and validation pairs.
     own = Checks(tiny, 8, 0.5, seed=0)
     assert own.pairs is not None
     pairs = len(own.pairs) * own.pairs.batch_size
     assert totals["lie"] - totals["alone"] <= len(varied) + 2 * len(seen) + 2 * pairs
 
 
-def test_no_more_validation_pairs_than_there_are(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_validation_pairs_are_distinct(tiny: FrameSet, monkeypatch: pytest.MonkeyPatch) -> None:
     own = tiny.index[(tiny.index["split"] == "validation") & tiny.index["duplicate_of"].isna()]
     seen = seen_instances(own[own["pose"] == "2d"], "validation", 0.5)
     distinct = distinct_pairs(seen)
@@ -82,14 +81,14 @@ def test_no_more_validation_pairs_than_there_are(tiny: FrameSet, monkeypatch: py
     sampler = validation_pairs(own, 8, 0.5, 0, 0, 1)
     assert sampler is not None
     assert sampler.passes * len(sampler.instances) <= distinct < checks.PAIRS
-    monkeypatch.setattr(checks, "PAIRS", distinct - 1)  # a set above the cap is as it was
+    monkeypatch.setattr(checks, "PAIRS", distinct - 1)  # a data set above the cap
     large = validation_pairs(own, 8, 0.5, 0, 0, 1)
     assert large is not None
     assert large.passes == round((distinct - 1) / len(seen))
 
 
 @pytest.mark.parametrize("arm", ["lie", "literal"])
-def test_a_set_above_the_cap_has_the_pairs_that_it_had(
+def test_a_data_set_above_the_cap_has_the_same_pairs_as_before(
     tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arm: str
 ) -> None:
     most = 100
@@ -104,7 +103,7 @@ def test_a_set_above_the_cap_has_the_pairs_that_it_had(
     model = build_model(config, tiny.size, tiny.channels, sampler.deltas.factors)
     store_coordinates(tmp_path, model, tiny, config)
     t, delta = read_coordinates(tmp_path)
-    (batch,) = list(sampler)  # as it was done before: every frame once a pair
+    (batch,) = list(sampler)  # as before: every frame once per pair
     z, z_next = embed_frames(model.method.encoder, tiny, np.concatenate([batch.first, batch.second])).chunk(2)
     assert model.operator is not None
     expected = torch.from_numpy(batch.delta)

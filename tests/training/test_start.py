@@ -1,4 +1,4 @@
-"""Starting from another run: what is taken, what is not, and what is said about it."""
+"""Starting from another run: the weights that are loaded, and messages."""
 
 from __future__ import annotations
 
@@ -33,36 +33,36 @@ def parts(state: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor
     return {k: v for k, v in state.items() if k.startswith(prefix)}
 
 
-def test_the_same_method_gives_encoder_and_heads(tiny: FrameSet, first: Path) -> None:
+def test_the_same_method_loads_encoder_and_heads(tiny: FrameSet, first: Path) -> None:
     theirs = model_state(checkpoint(first / "last.ckpt"))
     config = tiny_run(tiny, "vicreg", "lie", start=str(first), seed=5)
     model, fresh = (build_model(config, tiny.size, 3) for _ in range(2))
-    said = start_from(model, config)
+    output = start_from(model, config)
     own, anew = model.state_dict(), fresh.state_dict()
     assert differences(parts(own, "method."), parts(theirs, "method.")) == []
     assert differences(parts(own, "objective."), parts(anew, "objective.")) == []
-    assert said == f"loaded {len(theirs)} tensors from {first} (vicreg); {len(own) - len(theirs)} newly initialised"
+    assert output == f"loaded {len(theirs)} tensors from {first} (vicreg); {len(own) - len(theirs)} newly initialised"
 
 
-def test_another_method_takes_the_encoder_only(tiny: FrameSet, first: Path) -> None:
+def test_another_method_only_loads_the_encoder(tiny: FrameSet, first: Path) -> None:
     theirs = model_state(checkpoint(first / "last.ckpt"))
     config = tiny_run(tiny, "simclr", "alone", start=str(first / "last.ckpt"), seed=5)
     model, fresh = (build_model(config, tiny.size, 3) for _ in range(2))
-    said = start_from(model, config)
+    output = start_from(model, config)
     encoder = parts(theirs, "method.encoder.")
     assert differences(parts(model.state_dict(), "method.encoder."), encoder) == []
     heads = parts(model.state_dict(), "method.projector.")
     assert differences(heads, parts(fresh.state_dict(), "method.projector.")) == []
-    assert said.startswith(f"loaded {len(encoder)} tensors")
-    assert "(vicreg)" in said
+    assert output.startswith(f"loaded {len(encoder)} tensors")
+    assert "(vicreg)" in output
 
 
-def test_a_run_starts_there(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
-    """A rate of next to nothing shows the weights the run began with."""
+def test_a_run_starts_with_these_weights(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
+    """With a tiny learning rate, the weights are those at the start."""
     config = tiny_run(tiny, "vicreg", "frames", start=str(first), optim__lr=1e-12, optim__steps=2)
     notes = Notes()
     out = pretrain(config, tmp_path / "run", notes)
-    assert sum(text.startswith("loaded ") for text in notes.said) == 1
+    assert sum(text.startswith("loaded ") for text in notes.messages) == 1
     a, b = (model_state(checkpoint(run / "last.ckpt")) for run in (first, out))
     names = [k for k in a if k.startswith("method.encoder.") and k.endswith("weight")]
     assert names
@@ -71,7 +71,7 @@ def test_a_run_starts_there(tiny: FrameSet, first: Path, tmp_path: Path) -> None
     assert config.digest() != tiny_run(tiny, "vicreg", "frames", optim__lr=1e-12, optim__steps=2).digest()
 
 
-def test_a_resumed_run_needs_its_start_no_more(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
+def test_a_resumed_run_no_longer_needs_the_run_it_started_from(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
     start = tmp_path / "start.ckpt"
     shutil.copy(first / "last.ckpt", start)
     config = tiny_run(tiny, "vicreg", "alone", start=str(start), log__save_every=1)
@@ -80,24 +80,24 @@ def test_a_resumed_run_needs_its_start_no_more(tiny: FrameSet, first: Path, tmp_
     start.unlink()
     notes = Notes()
     pretrain(config, tmp_path / "run", notes)
-    assert notes.said[0] == "resuming at step 2"
+    assert notes.messages[0] == "resuming at step 2"
     assert notes.steps == [3, 4]
 
 
-def test_what_cannot_be_started_from(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
-    for start, method, words in (
+def test_invalid_runs_to_start_from(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
+    for start, method, message in (
         (first, "mae", "the encoder of .* does not fit: .*; use the same encoder"),
         (tmp_path, "vicreg", "there is no checkpoint"),
         (tmp_path / "nothing", "vicreg", "there is no checkpoint"),
     ):
-        with pytest.raises(UserError, match=words) as stop:
+        with pytest.raises(UserError, match=message) as stop:
             pretrain(tiny_run(tiny, method, "alone", start=str(start)), tmp_path / "run")
         assert "\n" not in str(stop.value)
     assert not (tmp_path / "run").exists()
 
 
-def test_a_start_that_has_seen_more_is_refused(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
-    """Known objects in new poses would be no longer new."""
+def test_starting_from_a_run_that_has_seen_more_is_rejected(tiny: FrameSet, first: Path, tmp_path: Path) -> None:
+    """Known objects in new poses would no longer be new."""
     for start in (first, first / "last.ckpt"):
         config = tiny_run(tiny, "vicreg", "alone", start=str(start), diverse=0.25)
         with pytest.raises(
@@ -106,7 +106,7 @@ def test_a_start_that_has_seen_more_is_refused(tiny: FrameSet, first: Path, tmp_
             pretrain(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
     model = build_model(config, tiny.size, tiny.channels)
-    assert start_from(model, config, "another data set").startswith("took")
+    assert start_from(model, config, "another data set").startswith("loaded")
 
 
 def test_frames_of_another_size_do_not_fit_a_vision_transformer(tiny: FrameSet, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Runs of seconds that the tests of training share."""
+"""Runs of a few seconds for the tests of training."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lie_ssl.recipes.pretrain import pretrain_recipe
 from lie_ssl.training import checks, coordinates
 from lie_ssl.training.config import LogConfig, OptimConfig, PretrainConfig
 
-# One thread, as in the processes that tests start: sums in another order would not agree bit for bit.
+# One thread, as in the processes that tests start; sums in another order would differ in the last bits.
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "200"}
 LIE_SSL = [sys.executable, "-m", "lie_ssl"]
 
@@ -40,7 +40,7 @@ def tiny_run(frames: FrameSet | Path, method: str = "mae", arm: str = "lie", **s
 
 
 def changed(config: Any, **settings: Any) -> Any:
-    """A config with other values; two underscores lead into a part of it."""
+    """A config with other values; two underscores separate nested names."""
     for name, value in settings.items():
         first, _, rest = name.partition("__")
         config = replace(config, **{first: changed(getattr(config, first), **{rest: value}) if rest else value})
@@ -48,21 +48,21 @@ def changed(config: Any, **settings: Any) -> Any:
 
 
 def few_pairs(patch: pytest.MonkeyPatch) -> None:
-    """Makes checks and coordinates cheap, where they are not what is tested."""
+    """Makes checks and coordinates cheap for tests of other parts."""
     patch.setattr(checks, "PAIRS", 8)
     patch.setattr(coordinates, "MOST", 64)
 
 
 class StopError(Exception):
-    """Instead of a signal, where the process should live."""
+    """Stops a run instead of a signal, so that the process continues."""
 
 
 class Notes:
-    """A reporter that keeps what it is told, and ends the run after a step if it is asked to."""
+    """A reporter that records messages, and can stop the run after a given step."""
 
     def __init__(self, stop: int = 0) -> None:
         self.stop = stop
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self.steps: list[int] = []
 
     def step(self, done: int, total: int, loss: float) -> None:
@@ -74,7 +74,7 @@ class Notes:
         pass
 
     def say(self, text: str) -> None:
-        self.said.append(text)
+        self.messages.append(text)
 
     def part(self, name: str) -> AbstractContextManager[Notes]:
         return nullcontext(self)
@@ -94,7 +94,7 @@ def checkpoint(path: Path) -> dict[str, Any]:
 
 
 def rows(path: Path) -> list[dict[str, str]]:
-    """Of a CSV file, as it stands."""
+    """The rows of a CSV file, as text."""
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
 

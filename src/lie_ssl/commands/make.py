@@ -149,10 +149,10 @@ def left_out_lines(dropped: Sequence[dict[str, str]], root: str = "") -> list[st
 def common_reason(key: str, why: str, root: str = "") -> str:
     """Why `key` was left out, without names and numbers that are specific to it.
 
-    >>> common_reason("mug/a.obj", "data/mug/a.obj cannot be used, it has no faces", "data")
-    'cannot be used, it has no faces'
+    >>> common_reason("mug/a.obj", "data/mug/a.obj cannot be used (it has no faces)", "data")
+    'cannot be used (it has no faces)'
     """
-    why = re.sub(r"^.+(?= was taken as the mesh of this folder)", "another file", why)
+    why = re.sub(r"^.+(?= (?:is used|was taken) as the mesh of this folder)", "another file", why)
     why = re.sub(r"(?<=same geometry as ).+?(?=, which has another class|$)", "another mesh", why)
     if "." in key:  # a file; in an archive, its name may stand alone
         for name in (str(Path(root) / key), key, key.rpartition(":")[2]):

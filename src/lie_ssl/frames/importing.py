@@ -24,7 +24,7 @@ from lie_ssl.frames.poses import Pose
 from lie_ssl.frames.shards import write_shard
 from lie_ssl.frames.splits import assign, assign_objects, check_shares
 from lie_ssl.objects.sources.base import Dropped
-from lie_ssl.render.view import RenderSettings, turn
+from lie_ssl.render.view import RenderSettings, axis_rotation
 from lie_ssl.serialization import check_numbers
 from lie_ssl.storage.hashes import file_hash
 
@@ -88,7 +88,7 @@ class Importer:
             earlier = seen.setdefault(blob, len(poses))
             if earlier == len(poses):
                 self.frames.append(blob)
-            rotation = turn(2 if kind == "2d" else 1, turns * angle if kind != "time" else 0.0)
+            rotation = axis_rotation(2 if kind == "2d" else 1, turns * angle if kind != "time" else 0.0)
             poses.append(Pose(kind, angle, rotation, duplicate_of=-1 if earlier == len(poses) else earlier))
         if poses:
             licence = self.config.licence

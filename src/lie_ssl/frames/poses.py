@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lie_ssl.frames.columns import FrameKind, PoseKind
 from lie_ssl.frames.config import DataConfig
 from lie_ssl.frames.factors.base import Factor
-from lie_ssl.render.view import View, turn
+from lie_ssl.render.view import View, axis_rotation
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +43,8 @@ class Pose:
 def rotation(kind: PoseKind, angle: float) -> NDArray[np.float64]:
     """The rotation (3, 3) in camera axes: in the picture plane for 2d, about x, y and z by the same angle for 3d."""
     if kind == "2d":
-        return turn(2, angle)
-    return turn(2, angle) @ turn(1, angle) @ turn(0, angle)
+        return axis_rotation(2, angle)
+    return axis_rotation(2, angle) @ axis_rotation(1, angle) @ axis_rotation(0, angle)
 
 
 def instance_poses(config: DataConfig, class_name: str, instance: str) -> list[Pose]:

@@ -7,23 +7,17 @@ Shape letters: B batch, C channels, S image size, N patches, K prefix tokens, M 
 
 from __future__ import annotations
 
-import difflib
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard, cast, get_args
-from urllib.error import HTTPError
-from urllib.request import urlopen
+from typing import TYPE_CHECKING, Literal, TypeGuard, cast, get_args
 
 import torch
 from torch import Tensor, nn
 
 from lie_ssl._torchvision_compat import import_torchvision
 from lie_ssl.errors import UserError
+from lie_ssl.methods.bodies import TIMM, build_body, first_line, is_ours
 from lie_ssl.methods.layouts import AUTO, HALF, LAYOUTS, LIE_SSL, Normalisation
-from lie_ssl.methods.minis import MINIS
 from lie_ssl.methods.weights import WeightFile, WeightReport, apply_weights, full_report, read_weights, weight_path
 from lie_ssl.serialization import check_numbers
 from lie_ssl.storage.limits import check_memory
@@ -33,7 +27,6 @@ if TYPE_CHECKING:
     from timm.models.vision_transformer import VisionTransformer
 
 Pool = Literal["auto", "avg", "token", "own"]
-TIMM = "timm"
 # Arguments of timm.create_model that name files or URLs.
 LOADING_OPTIONS = ("checkpoint_path", "pretrained", "pretrained_cfg", "pretrained_cfg_overlay", "cache_dir")
 MOST_OPTION = 16_384
@@ -222,7 +215,7 @@ class Encoder(nn.Module):
         try:
             output = self.body.eval()(torch.zeros(size))
         except Exception as error:
-            raise UserError(f"{name} does not accept images of shape {size[1:]}: {_first_line(error)}") from error
+            raise UserError(f"{name} does not accept images of shape {size[1:]}: {first_line(error)}") from error
         self.body.train(training)
         if not isinstance(output, Tensor) or output.ndim not in (2, 3, 4) or len(output) != size[0]:
             given = tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
@@ -262,7 +255,7 @@ def create_encoder(config: EncoderConfig, image_size: int, channels: int) -> Enc
     file: WeightFile | None = None
     if config.weights is not None and config.weights != TIMM:
         file = read_weights(weight_path(config.weights), config.layout)
-    body = _build(config, image_size, channels)
+    body = build_body(config, image_size, channels)
     pool = _set_pool(body, config, file)
     encoder = Encoder(body, image_size, channels, _normalisation(body, config, file), pool)
     if file:
@@ -279,87 +272,9 @@ def check_size(config: EncoderConfig, image_size: int, channels: int) -> None:
     if is_import_path(config.name) or max(numbers, default=0) <= USUAL:
         return
     with torch.random.fork_rng(devices=[]), torch.device("meta"):
-        body = _build(replace(config, weights=None), image_size, channels)
+        body = build_body(replace(config, weights=None), image_size, channels)
     count = sum(p.numel() for p in body.parameters())
     check_memory(4 * count, f"an encoder of {count:.3g} weights", "use smaller encoder.options")
-
-
-def _build(config: EncoderConfig, image_size: int, channels: int) -> nn.Module:
-    if config.weights == TIMM and _is_ours(config.name):
-        raise UserError(f"timm has no weights for {config.name}; leave weights out or give a file")
-    if is_import_path(config.name):
-        body = _imported(config, image_size, channels)
-    elif config.name in MINIS:
-        body = _mini(config, image_size, channels)
-    else:
-        body = _timm_model(config, image_size, channels)
-    patch = getattr(getattr(body, "patch_embed", None), "patch_size", None)
-    if isinstance(patch, tuple) and image_size % patch[0]:
-        raise UserError(f"images of {image_size} px cannot be cut into the {patch[0]} px patches of {config.name}")
-    return body
-
-
-def _mini(config: EncoderConfig, image_size: int, channels: int) -> nn.Module:
-    patch = {"patch_size": config.patch_size} if config.patch_size else {}
-    try:
-        return MINIS[config.name](image_size=image_size, channels=channels, **patch, **dict(config.options))
-    except Exception as error:  # timm raises many kinds for sizes that make no sense
-        raise UserError(f"{config.name} cannot be built with these settings: {_first_line(error)}") from error
-
-
-def _timm_model(config: EncoderConfig, image_size: int, channels: int) -> nn.Module:
-    import_torchvision()
-    import timm
-
-    if not timm.is_model(config.name):
-        near = difflib.get_close_matches(config.name, [*MINIS, *timm.list_models()], n=1, cutoff=0.0)
-        raise UserError(f"there is no encoder {config.name!r}; did you mean {near[0]}? (timm.list_models() has all)")
-    sizes: dict[str, Any] = {"patch_size": config.patch_size} if config.patch_size else {}
-    pretrained = config.weights == TIMM
-    if pretrained:
-        go_offline_if_unreachable()
-    try:
-        if getattr(timm.get_pretrained_cfg(config.name), "fixed_input_size", False):  # others accept images of any size
-            sizes["img_size"] = image_size
-        options = {**sizes, **dict(config.options)}
-        return timm.create_model(config.name, pretrained=pretrained, num_classes=0, in_chans=channels, **options)
-    except Exception as error:
-        doing = "loaded with timm's weights (this needs network access)" if pretrained else "built with these settings"
-        raise UserError(f"{config.name} cannot be {doing}: {_first_line(error)}") from error
-
-
-@cache
-def go_offline_if_unreachable(seconds: float = 5.0) -> None:
-    """Uses only cached downloads if the model hub does not respond; otherwise timm would retry for minutes."""
-    from huggingface_hub import constants
-
-    try:
-        urlopen(constants.ENDPOINT, timeout=seconds).close()
-    except HTTPError:
-        pass  # it responds
-    except OSError:
-        constants.HF_HUB_OFFLINE = True
-
-
-def _imported(config: EncoderConfig, image_size: int, channels: int) -> nn.Module:
-    if config.patch_size:
-        raise UserError(f"patch_size does not apply to {config.name}; use options with its own argument instead")
-    module, _, attribute = config.name.partition(":")
-    try:
-        factory = getattr(import_module(module), attribute)
-        accepted = inspect.signature(factory).parameters
-    except Exception as error:  # importing runs user code, which may raise anything
-        raise UserError(
-            f"{config.name} cannot be imported (is its folder on PYTHONPATH?): {_first_line(error)}"
-        ) from error
-    sizes = {k: v for k, v in {"image_size": image_size, "channels": channels}.items() if k in accepted}
-    try:
-        body = factory(**{**sizes, **dict(config.options)})
-    except Exception as error:
-        raise UserError(f"{config.name} cannot be built with these settings: {_first_line(error)}") from error
-    if not isinstance(body, nn.Module):
-        raise UserError(f"{config.name} returns a {type(body).__name__}, but an encoder must be a torch.nn.Module")
-    return body
 
 
 def _set_pool(body: nn.Module, config: EncoderConfig, file: WeightFile | None) -> Literal["own", "avg", "token"]:
@@ -387,7 +302,7 @@ def _set_pool(body: nn.Module, config: EncoderConfig, file: WeightFile | None) -
 
 def _normalisation(body: nn.Module, config: EncoderConfig, file: WeightFile | None) -> Normalisation:
     # A plain file of this package's models may look like torchvision's, but was not trained like it.
-    if file and file.normalisation and (file.layout == LIE_SSL or not _is_ours(config.name)):
+    if file and file.normalisation and (file.layout == LIE_SSL or not is_ours(config.name)):
         return file.normalisation
     known = getattr(body, "pretrained_cfg", None) or {}
     if config.weights and "mean" in known:
@@ -395,14 +310,5 @@ def _normalisation(body: nn.Module, config: EncoderConfig, file: WeightFile | No
     return HALF
 
 
-def _is_ours(name: str) -> bool:
-    """Whether a model is not one of timm's."""
-    return name in MINIS or is_import_path(name)
-
-
 def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or repr(error)).splitlines()[0]

@@ -1,4 +1,4 @@
-"""What is shown: meshes, procedural shapes, mesh files, and the sources that list them."""
+"""The objects to render: meshes, procedural shapes, mesh files, and the sources that list them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = [
     "make_mesh", "shape", "source",
 ]  # fmt: skip
 
-# What needs numba is loaded when it is first used.
+# These need numba, so they are loaded on first use.
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {

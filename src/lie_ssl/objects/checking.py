@@ -1,4 +1,4 @@
-"""Opening every model of a source once, so that nothing breaks in the middle of a long rendering."""
+"""Loads every model of a source once, so that broken files are found before a long rendering starts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from lie_ssl.errors import UserError
 from lie_ssl.objects.duplicates import drop_duplicates
 from lie_ssl.objects.mesh import Mesh
-from lie_ssl.objects.remarks import catch_mesh_warnings, summarise
+from lie_ssl.objects.mesh_warnings import catch_mesh_warnings, summarise
 from lie_ssl.objects.sources import Catalogue, CatalogueEntry, Dropped
 
 
@@ -19,17 +19,21 @@ def checked_catalogue(
     *,
     strict: bool,
 ) -> Catalogue:
-    """The entries whose meshes can be loaded and occur once; the rest joins what was `dropped` before.
+    """Builds a catalogue of the entries whose meshes load and are not duplicates.
 
-    What loading warns of becomes notes.
+    Args:
+        entries: The candidates.
+        mesh: Loads the mesh of an entry. Its warnings become notes of the catalogue.
+        dropped: Objects that were left out before; broken files and duplicates are added to them.
+        strict: Raise the `UserError` of the first broken file instead of leaving it out.
     """
     good: list[CatalogueEntry] = []
     hashes: list[str] = []
     broken: list[Dropped] = []
-    remarks: dict[CatalogueEntry, list[str]] = {}
+    warnings: dict[CatalogueEntry, list[str]] = {}
     for entry in entries:
         try:
-            loaded, remarks[entry] = catch_mesh_warnings(partial(mesh, entry))
+            loaded, warnings[entry] = catch_mesh_warnings(partial(mesh, entry))
             hashes.append(loaded.geometry_hash())
         except UserError as error:
             if strict:
@@ -39,5 +43,5 @@ def checked_catalogue(
             good.append(entry)
     kept, copies = drop_duplicates(good, hashes)
     kept.sort(key=lambda e: (e.class_name, e.instance))
-    notes = summarise((entry.key, reason) for entry in kept for reason in remarks[entry])
+    notes = summarise((entry.key, reason) for entry in kept for reason in warnings[entry])
     return Catalogue(kept, [*dropped, *broken, *copies], notes)

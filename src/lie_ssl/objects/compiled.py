@@ -1,8 +1,7 @@
-"""Functions that numba compiles, with the machine code kept between runs where that is possible.
+"""Compiles functions with numba and caches the machine code between runs if possible.
 
-numba keeps it beside the source file or in the user's cache folder, and raises an error where neither can be written
-to, as in a read-only installation without a home. Then a temporary folder has to do, for this process and those that it
-starts.
+numba caches next to the source file or in the user's cache folder. It raises an error if neither is writable, as in a
+read-only installation without a home folder. Then this process and its children use a temporary folder.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ Function = Callable[..., Any]
 
 
 def compiled(**options: Any) -> Callable[[Function], Any]:
-    """`numba.njit` with a cache, wherever one can be had; without one if there is no place at all.
+    """Like `numba.njit` with a cache, but works without one if no folder is writable.
 
     Args:
-        options: those of `numba.njit`.
+        options: The options of `numba.njit`.
     """
 
     def decorate(function: Function) -> Any:
@@ -49,7 +48,7 @@ def _with_cache(function: Function, options: dict[str, Any]) -> Any:
 
 
 def _use_temporary_cache() -> None:
-    """A folder of this process' own: a cache holds machine code, so no other user may write to it."""
+    """Caches in a private folder: the cache contains machine code, so no other user may write to it."""
     folder = tempfile.mkdtemp(prefix="lie_ssl-numba-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["NUMBA_CACHE_DIR"] = folder  # for worker processes

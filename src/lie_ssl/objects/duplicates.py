@@ -1,4 +1,4 @@
-"""Leaving out models that occur twice: a copy in train and test, or under two labels, would spoil every number."""
+"""Removes duplicate models: a copy in both train and test, or under two labels, would invalidate the results."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ from lie_ssl.objects.sources import CatalogueEntry, Dropped
 def drop_duplicates(
     entries: Sequence[CatalogueEntry], hashes: Sequence[str]
 ) -> tuple[list[CatalogueEntry], list[Dropped]]:
-    """Entries without copies, in the same order, and what was left out.
+    """Removes entries with the same geometry.
 
-    Of equal geometry within one class the first entry stays; where the copies have different classes none does, because
-    their label is ambiguous. `hashes` holds `Mesh.geometry_hash` of each entry.
+    Of copies within one class the first is kept. Copies with different classes are all removed, because their label is
+    ambiguous.
+
+    Args:
+        entries: The entries to search.
+        hashes: `Mesh.geometry_hash` of each entry.
+
+    Returns:
+        The remaining entries in the same order, and the removed ones with reasons.
     """
     groups: dict[str, list[int]] = defaultdict(list)
     for i, geometry in enumerate(hashes):

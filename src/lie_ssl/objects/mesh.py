@@ -1,4 +1,4 @@
-"""The triangle mesh that every source produces and every renderer takes.
+"""The triangle mesh that all sources produce and all renderers accept.
 
 Shape letters: V vertices, F faces, T textures.
 """
@@ -19,27 +19,27 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Indexed triangles; whatever a surface looks like is stored at the corners of the faces.
+    """Indexed triangles; normals, colours and texture coordinates are stored per face corner.
 
-    Axes at rest: x right, y up, z towards the viewer; the front of an object looks along +z.
+    Axes: x right, y up, z towards the viewer; objects face +z.
     """
 
     vertices: Floats  # (V, 3)
     faces: NDArray[np.int32]  # (F, 3)
     normals: Floats  # (F, 3, 3), unit length
-    colours: Floats  # (F, 3, 3), sRGB in [0, 1]; multiplies the texture where there is one
-    shine: Floats  # (F,), strength of the highlight, 0 matt to 1 mirror-like
-    opacity: Floats  # (F,), 0 invisible to 1 solid
-    uv: Floats  # (F, 3, 2), v pointing up, any value (textures repeat)
-    texture: NDArray[np.int32]  # (F,), which texture, -1 for none
-    textures: tuple[NDArray[np.uint8], ...] = ()  # T pictures (H, W, 4), RGBA, first row on top
+    colours: Floats  # (F, 3, 3), sRGB in [0, 1]; multiplied with the texture if there is one
+    shine: Floats  # (F,), strength of the highlight, from 0 (matt) to 1 (mirror-like)
+    opacity: Floats  # (F,), from 0 (invisible) to 1 (solid)
+    uv: Floats  # (F, 3, 2), v points up; any value, as textures repeat
+    texture: NDArray[np.int32]  # (F,), index of the texture, -1 for none
+    textures: tuple[NDArray[np.uint8], ...] = ()  # T pictures (H, W, 4), RGBA, top row first
 
     @property
     def n_faces(self) -> int:
         return len(self.faces)
 
     def normalised(self) -> Mesh:
-        """Centred on the middle of its bounding box and scaled so that the farthest vertex lies on the unit sphere."""
+        """Centres the bounding box at the origin and scales the farthest vertex to the unit sphere."""
         points = self.vertices[np.unique(self.faces)].astype(np.float64)
         centre = (points.min(axis=0) + points.max(axis=0)) / 2
         radius = float(np.sqrt(((points - centre) ** 2).sum(axis=1).max()))
@@ -47,7 +47,7 @@ class Mesh:
         return replace(self, vertices=vertices.astype(np.float32))
 
     def clay(self) -> Mesh:
-        """The same shape in one light grey, matt, without textures; what is see-through stays so."""
+        """The same shape in matt light grey without textures; opacity is unchanged."""
         return replace(
             self,
             colours=np.full_like(self.colours, 0.75),
@@ -57,9 +57,9 @@ class Mesh:
         )
 
     def geometry_hash(self) -> str:
-        """Equal for meshes with the same triangles, whatever their order, winding, colour, size and place."""
+        """A hash of the triangles that ignores order, winding and colour, and size and position of the mesh."""
         points = self.normalised().vertices[self.faces]  # (F, 3, 3)
-        # Corners are sorted in each face and faces among themselves, so that neither order counts.
+        # Corners within a face and the faces themselves are sorted, so that their order does not matter.
         grid = np.rint(points.astype(np.float64) * 1000).astype(np.int64)
         keys = np.sort((grid[..., 0] * 4001 + grid[..., 1]) * 4001 + grid[..., 2], axis=1)
         keys = np.unique(keys, axis=0)
@@ -79,18 +79,27 @@ def make_mesh(
     textures: Sequence[NDArray[np.uint8]] = (),
     crease: float = 40.0,
 ) -> Mesh:
-    """A checked :class:`Mesh`; colours may be (3,), (F, 3) or (F, 3, 3), normals are smoothed up to `crease` degrees.
+    """Validates the arrays and builds a :class:`Mesh`. Faces without area are dropped.
 
-    Faces without area are dropped. Raises :class:`UserError` where there is nothing to draw.
+    Args:
+        vertices: (V, 3).
+        faces: (F, 3) indices of vertices.
+        colours: (3,), (F, 3) or (F, 3, 3), sRGB in [0, 1].
+        normals: (F, 3, 3); by default computed and smoothed across edges below `crease` degrees.
+        shine, opacity, uv, texture, textures: As in :class:`Mesh`.
+        crease: Edges with a larger angle (in degrees) stay sharp.
+
+    Raises:
+        UserError: The mesh has no visible face, or an index or a vertex is invalid.
     """
-    from lie_ssl.objects.normals import crease_normals  # compiled by numba, which comes with the extra `render`
+    from lie_ssl.objects.normals import crease_normals  # needs numba, which comes with the extra `render`
 
     vertices = np.ascontiguousarray(vertices, np.float32)
     triangles: NDArray[np.int32] = np.ascontiguousarray(faces, np.int32)
     if triangles.size == 0 or vertices.size == 0:
         raise UserError("the mesh has no faces")
     if triangles.min() < 0 or triangles.max() >= len(vertices):
-        raise UserError(f"the mesh has {len(vertices)} vertices, but a face names vertex {int(triangles.max())}")
+        raise UserError(f"the mesh has {len(vertices)} vertices, but a face refers to vertex {int(triangles.max())}")
     if not np.isfinite(vertices[np.unique(triangles)]).all():
         raise UserError("the mesh has vertices that are not finite numbers")
     n = len(triangles)
@@ -117,7 +126,7 @@ def make_mesh(
 
 
 def join(meshes: Sequence[Mesh]) -> Mesh:
-    """One mesh out of several; their textures are kept apart."""
+    """Joins meshes into one; each keeps its own textures."""
     first_vertex = np.cumsum([0, *(len(m.vertices) for m in meshes)])
     first_texture = np.cumsum([0, *(len(m.textures) for m in meshes)])
     return Mesh(

@@ -1,4 +1,4 @@
-"""Material files (.mtl) that go with OBJ models."""
+"""Material files (.mtl) of OBJ models."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from lie_ssl.objects.textures import find_beside
 GREY = (0.7, 0.7, 0.7)
 WHITE = (1.0, 1.0, 1.0)
 
-# How many values may follow an option of a map_ line; what comes after them is the file name, spaces and all.
+# Maximum number of values after an option of a map_ line. The rest of the line is the file name, including spaces.
 _OPTION_VALUES = {"-s": 3, "-o": 3, "-t": 3, "-mm": 2, "-bm": 1, "-boost": 1, "-texres": 1}
 _OPTION_WORDS = {"-blendu", "-blendv", "-cc", "-clamp", "-imfchan", "-type"}
 
 
 @dataclass
 class Material:
-    """What a surface looks like. `colour` is None as long as the file has not named one."""
+    """The material of a surface. `colour` is None if the file gives none."""
 
     colour: tuple[float, ...] | None = None
     opacity: float = 1.0
@@ -31,31 +31,31 @@ class Material:
 
     @property
     def shine(self) -> float:
-        """Ks and Ns folded into one number: strong and narrow highlights both look polished."""
+        """Combines Ks and Ns: both strong and narrow highlights look polished."""
         if self.specular is None:
             return 0.2
         return min(1.0, self.specular * self.exponent / (self.exponent + 50)) if self.highlights else 0.0
 
-    def plain(self) -> tuple[float, ...]:
-        """The colour without a texture, be it that there is none or that it is lost."""
-        return GREY if self.colour is None or self._stands_aside else self.colour
+    def untextured(self) -> tuple[float, ...]:
+        """The colour if the material has no texture, or its texture is missing."""
+        return GREY if self.colour is None or self._is_placeholder else self.colour
 
     def tint(self) -> tuple[float, ...]:
-        """The colour that multiplies the texture."""
-        return WHITE if self.colour is None or self._stands_aside else self.colour
+        """The colour that is multiplied with the texture."""
+        return WHITE if self.colour is None or self._is_placeholder else self.colour
 
     @property
-    def _stands_aside(self) -> bool:
-        """Black next to a picture is an exporter's way to say 'no colour'."""
+    def _is_placeholder(self) -> bool:
+        """Whether black means 'no colour', as some exporters write it for textured materials."""
         return bool(self.picture) and self.colour is not None and max(self.colour) < 0.05
 
 
 def read_materials(model: Path, names: list[str]) -> dict[str, Material] | None:
-    """The materials of the libraries that `model` names, or of the one with its own name; None if no file is there."""
+    """Reads the material files that `model` names, or the one with the name of the model; None if there is none."""
     paths: list[Path | None] = []
     for name in names:
         path = find_beside(model, name)
-        # The line may also hold several names.
+        # A line may contain several names.
         paths += [path] if path else [find_beside(model, part) for part in name.split()]
     found = [path for path in paths if path] or [path for path in [find_beside(model, f"{model.stem}.mtl")] if path]
     if not found:
@@ -90,7 +90,7 @@ def _parse(text: str) -> dict[str, Material]:
 
 def _set(material: Material, key: str, rest: str) -> None:
     if key == "kd" and (colour := _numbers(rest)):
-        # One number means grey.
+        # A single number is a grey level.
         material.colour = tuple(_clamp(c) for c in (colour * 3 if len(colour) == 1 else colour)[:3])
     elif key == "ks" and (colour := _numbers(rest)):
         material.specular = _clamp(sum(colour[:3]) / len(colour[:3]))
@@ -107,7 +107,7 @@ def _set(material: Material, key: str, rest: str) -> None:
 
 
 def _picture_line(rest: str) -> tuple[str, dict[str, tuple[float, float]]]:
-    """The file name of a map line and its options -s and -o as (u, v)."""
+    """Parses a map line into the file name and the options -s and -o, as (u, v)."""
     options: dict[str, tuple[float, float]] = {}
     while rest.startswith("-"):
         option, _, after = rest.partition(" ")

@@ -1,4 +1,4 @@
-"""Corner normals: smooth across gentle edges, sharp across creases."""
+"""Corner normals: smooth across flat edges, sharp across creases."""
 
 from __future__ import annotations
 
@@ -13,10 +13,18 @@ from lie_ssl.objects.compiled import compiled
 def crease_normals(
     vertices: NDArray[np.float32], faces: NDArray[np.int32], crease: float = 40.0
 ) -> NDArray[np.float32]:
-    """(V, 3) vertices and (F, 3) faces -> (F, 3, 3) unit normals.
+    """Computes corner normals.
 
-    A corner takes the area-weighted mean of the faces that meet in its point at less than `crease` degrees to its own
-    face. Points are matched by place, not by index, because files often split vertices along texture seams.
+    The normal of a corner is the area-weighted mean over the faces at its point whose angle to its own face is below
+    `crease` degrees. Points are matched by position, not by index, because files often split vertices at texture seams.
+
+    Args:
+        vertices: (V, 3).
+        faces: (F, 3).
+        crease: Degrees.
+
+    Returns:
+        (F, 3, 3) unit normals.
     """
     corner_point = corner_points(vertices, faces)
     order = np.argsort(corner_point.reshape(-1), kind="stable")
@@ -30,10 +38,10 @@ def crease_normals(
 
 
 def corner_points(vertices: NDArray[np.float32], faces: NDArray[np.int32]) -> NDArray[np.int64]:
-    """(F, 3) number of the point in space under every corner, whatever the index of its vertex."""
+    """(F, 3) index of the point in space at every corner; vertices in the same position share a point."""
     extent = max(float(np.ptp(vertices[np.unique(faces)], axis=0).max()), 1e-30)
     grid = np.rint(np.nan_to_num(vertices.astype(np.float64)) / (extent * 1e-5)).astype(np.int64)
-    # One number a point sorts much faster than three columns; only unused vertices can lie outside the range.
+    # One integer per point sorts much faster than three columns; only unused vertices can be out of range.
     grid = np.clip(grid - grid[np.unique(faces)].min(axis=0), 0, 2**20)
     _, point = np.unique((grid[:, 0] << 42) + (grid[:, 1] << 21) + grid[:, 2], return_inverse=True)
     return point.reshape(-1)[faces].astype(np.int64)

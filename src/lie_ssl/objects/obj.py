@@ -1,4 +1,4 @@
-"""Reader of Wavefront OBJ models with their materials.
+"""Reads Wavefront OBJ models with their materials.
 
 Shape letters: V vertices, P polygons, K corners of all polygons, F triangles.
 """
@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
 from lie_ssl.objects.mesh import Mesh, make_mesh
+from lie_ssl.objects.mesh_warnings import MeshWarning
 from lie_ssl.objects.mtl import Material, read_materials
 from lie_ssl.objects.polygons import triangulate
-from lie_ssl.objects.remarks import MeshWarning
-from lie_ssl.objects.textures import Textures, lone_picture, printable
+from lie_ssl.objects.textures import Textures, find_default_texture, printable
 
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -27,27 +27,27 @@ Ints = NDArray[np.int64]
 
 @dataclass
 class _Lines:
-    """The lines of a file, sorted by what they say; numbers are still text."""
+    """The lines of a file by keyword; numbers are not parsed yet."""
 
     v: list[str] = field(default_factory=list)
     vt: list[str] = field(default_factory=list)
     vn: list[str] = field(default_factory=list)
     faces: list[list[str]] = field(default_factory=list)  # P lists of corners 'v/vt/vn'
-    material: list[int] = field(default_factory=list)  # P, which of `names`
+    material: list[int] = field(default_factory=list)  # P indices into `names`
     names: list[str] = field(default_factory=lambda: [""])
     libraries: list[str] = field(default_factory=list)
 
 
 def read_obj(path: Path) -> Mesh:
-    """The mesh of an OBJ file. Raises `UserError` or `ValueError` where the file is broken."""
-    lines = _sort_lines(path.read_bytes().decode("utf-8", "surrogateescape"))
+    """Reads an OBJ file. Raises `UserError` or `ValueError` if it is broken."""
+    lines = _split_lines(path.read_bytes().decode("utf-8", "surrogateescape"))
     if not lines.faces:
         raise UserError("it has no faces")
     vertices, vertex_colours = _vertices(lines.v)
     corners = _corners(lines.faces)  # (K, 3)
     sizes = np.array([len(face) for face in lines.faces], np.int64)
     if corners[:, 0].min() < 0 or corners[:, 0].max() >= len(vertices):
-        raise UserError("a face names a vertex that is not there")
+        raise UserError("a face refers to a missing vertex")
     if not np.isfinite(vertices[corners[:, 0]]).all():
         raise UserError("it has vertices that are not finite numbers")
     triangles, polygon = triangulate(vertices[corners[:, 0]], sizes)
@@ -57,36 +57,36 @@ def read_obj(path: Path) -> Mesh:
     faces = index[..., 0]
     uv = _gather(_table(lines.vt, 2)[:, :2], index[..., 1])
     has_uv = np.asarray(np.isfinite(uv).all(axis=(1, 2)))
-    bare = has_uv if vertex_colours is None else np.zeros_like(has_uv)
-    look = _Look(path, lines, np.asarray(lines.material, np.int64)[polygon], bare)
+    paintable = has_uv if vertex_colours is None else np.zeros_like(has_uv)
+    materials = _FaceMaterials(path, lines, np.asarray(lines.material, np.int64)[polygon], paintable)
     return make_mesh(
         vertices,
         faces,
-        colours=look.colours if vertex_colours is None else vertex_colours[faces],
+        colours=materials.colours if vertex_colours is None else vertex_colours[faces],
         normals=_normals(vertices, faces, _gather(_table(lines.vn, 3)[:, :3], index[..., 2])),
-        shine=look.shine,
-        opacity=look.opacity,
-        uv=np.nan_to_num(uv) * look.uv_scale[:, None] + look.uv_offset[:, None],
-        # Without coordinates a picture would become a single dot of it.
-        texture=np.where(has_uv, look.texture, -1),
-        textures=look.pictures,
+        shine=materials.shine,
+        opacity=materials.opacity,
+        uv=np.nan_to_num(uv) * materials.uv_scale[:, None] + materials.uv_offset[:, None],
+        # Without coordinates, a single texel would cover the face.
+        texture=np.where(has_uv, materials.texture, -1),
+        textures=materials.pictures,
     )
 
 
-class _Look:
-    """Materials spread over the triangles: every array has F rows.
+class _FaceMaterials:
+    """The material of every triangle; all arrays have F rows.
 
-    `bare` marks the triangles that a picture beside the model may cover where there is no material file.
+    `paintable` marks the triangles that get the default texture of the folder if there is no material file.
     """
 
-    def __init__(self, path: Path, lines: _Lines, which: Ints, bare: NDArray[np.bool_]) -> None:
+    def __init__(self, path: Path, lines: _Lines, which: Ints, paintable: NDArray[np.bool_]) -> None:
         known = read_materials(path, lines.libraries)
         used = [(known or {}).get(name, Material()) for name in lines.names]
         pictures = Textures(path)
         if known is None:
-            picture = lone_picture(path) if bare.any() else ""
+            picture = find_default_texture(path) if paintable.any() else ""
             if picture and pictures.add(picture) >= 0:
-                which = np.where(bare, len(used), which)
+                which = np.where(paintable, len(used), which)
                 used.append(Material(picture=picture))
             else:
                 picture = ""
@@ -95,18 +95,20 @@ class _Look:
         numbers = [pictures.add(m.picture, m.mask) if m.picture and i in needed else -1 for i, m in enumerate(used)]
         self.pictures = pictures.pictures
         self.texture = np.array(numbers)[which]
-        self.colours = np.array([m.tint() if n >= 0 else m.plain() for m, n in zip(used, numbers, strict=True)])[which]
+        self.colours = np.array([m.tint() if n >= 0 else m.untextured() for m, n in zip(used, numbers, strict=True)])[
+            which
+        ]
         self.shine = np.array([m.shine for m in used])[which]
         self.uv_scale = np.array([m.uv_scale for m in used])[which]
         self.uv_offset = np.array([m.uv_offset for m in used])[which]
         self.opacity = np.array([m.opacity for m in used])[which]
         if self.opacity.max() < 0.01:
-            # Some exporters write opacity for transparency; nobody keeps a model that cannot be seen.
+            # Some exporters confuse opacity and transparency; nobody would store an invisible model.
             self.opacity = np.ones_like(self.opacity)
 
 
 def _warn_missing(path: Path, libraries: list[str], picture: str) -> None:
-    """Says what stands in for the material file; a model that names none and gets no picture needs no words."""
+    """Warns about what replaces a missing material file, unless none is named and there is no texture either."""
     names = ", ".join(printable(name) for name in libraries)
     if libraries:
         what, reason = f"material file {names} of {path} is missing", "the material file is missing"
@@ -114,13 +116,13 @@ def _warn_missing(path: Path, libraries: list[str], picture: str) -> None:
         what, reason = f"{path} names no material file", "no material file is named"
     if picture:
         text = f"{what}; the texture {printable(picture)} is used."
-        warnings.warn(MeshWarning(text, f"{reason}, so the texture beside the mesh is used"), stacklevel=3)
+        warnings.warn(MeshWarning(text, f"{reason}, so the texture next to the mesh is used"), stacklevel=3)
     elif libraries:
-        text = f"{what}; faces without another colour are drawn grey."
-        warnings.warn(MeshWarning(text, f"{reason}, so faces without another colour are drawn grey"), stacklevel=3)
+        text = f"{what}; faces without a colour are drawn grey."
+        warnings.warn(MeshWarning(text, f"{reason}, so faces without a colour are drawn grey"), stacklevel=3)
 
 
-def _sort_lines(text: str) -> _Lines:
+def _split_lines(text: str) -> _Lines:
     lines = _Lines()
     numbers = {"": 0}
     current = 0
@@ -147,18 +149,18 @@ def _sort_lines(text: str) -> _Lines:
 
 
 def _absolute(corner: str, counts: Sequence[int]) -> str:
-    """A corner with negative numbers, which count back from the newest line, turned into ordinary ones."""
+    """Converts negative indices of a corner, which count backwards from the latest line, to positive ones."""
     parts = [int(part) if part else 0 for part in corner.split("/")]
     return "/".join(str(n + 1 + p if p < 0 else p) for p, n in zip(parts, counts[: len(parts)], strict=True))
 
 
 def _corners(faces: list[list[str]]) -> Ints:
-    """Corners 'v', 'v/vt', 'v//vn' and 'v/vt/vn' -> (K, 3), counting from 0, -1 where there is none."""
+    """Parses corners 'v', 'v/vt', 'v//vn' and 'v/vt/vn' into (K, 3) indices from 0; -1 means missing."""
     joined = " ".join([" ".join(face) for face in faces])
     count = sum(map(len, faces))
     per = faces[0][0].count("/") if faces[0] else 0
     if joined.count("/") == per * count and (per == 2 or "//" not in joined):
-        numbers = _fast(joined.replace("//", "/0/").replace("/", " "), (per + 1) * count, np.int64)
+        numbers = _parse_numbers(joined.replace("//", "/0/").replace("/", " "), (per + 1) * count, np.int64)
         if numbers is not None:
             return np.pad(numbers.reshape(-1, per + 1), ((0, 0), (0, 2 - per))) - 1
     words = [word for face in faces for word in face]
@@ -167,7 +169,7 @@ def _corners(faces: list[list[str]]) -> Ints:
 
 
 def _vertices(lines: list[str]) -> tuple[Doubles, Doubles | None]:
-    """(V, 3) places and, where every line has three more numbers, (V, 3) colours in [0, 1]."""
+    """(V, 3) positions, and (V, 3) colours in [0, 1] if every line has three more numbers."""
     table = _table(lines, 3)
     if table.shape[1] != 6 or not np.isfinite(table[:, 3:]).all():
         return table[:, :3], None
@@ -176,13 +178,13 @@ def _vertices(lines: list[str]) -> tuple[Doubles, Doubles | None]:
 
 
 def _table(lines: list[str], width: int) -> Doubles:
-    """Lines of numbers -> (len(lines), width or more): as many columns as all lines have."""
+    """Parses lines of numbers into an array with the columns that all lines have, at least `width`."""
     lines = [line.strip() for line in lines]
     if not lines:
         return np.zeros((0, width))
     spaces = lines[0].count(" ")
     if spaces + 1 >= width and all(line.count(" ") == spaces for line in lines):
-        numbers = _fast(" ".join(lines), len(lines) * (spaces + 1), np.float64)
+        numbers = _parse_numbers(" ".join(lines), len(lines) * (spaces + 1), np.float64)
         if numbers is not None:
             return numbers.reshape(len(lines), -1)
     rows = [line.partition("#")[0].split() for line in lines]
@@ -190,15 +192,15 @@ def _table(lines: list[str], width: int) -> Doubles:
     if width == 2 and shortest == 1:  # a texture coordinate may have one number
         rows = [[*row, "0"][:2] for row in rows]
     elif shortest < width:
-        raise UserError("one of its lines has too few numbers, so it may have been cut off")
+        raise UserError("a line has too few numbers, so the file may be incomplete")
     return np.array([[float(word) for word in row[: max(shortest, width)]] for row in rows])
 
 
-def _fast(text: str, count: int, dtype: type[np.int64] | type[np.float64]) -> NDArray[Any] | None:
-    """The numbers of a text, None unless it holds just `count` of them and nothing else."""
+def _parse_numbers(text: str, count: int, dtype: type[np.int64] | type[np.float64]) -> NDArray[Any] | None:
+    """Parses exactly `count` numbers; None if the text contains anything else."""
     try:
         with warnings.catch_warnings():
-            # Older versions of numpy only warn where they cannot read on.
+            # Older versions of numpy only warn about text that they cannot parse.
             warnings.simplefilter("error")
             numbers = np.fromstring(text, dtype, sep=" ")
     except (ValueError, DeprecationWarning):
@@ -207,7 +209,7 @@ def _fast(text: str, count: int, dtype: type[np.int64] | type[np.float64]) -> ND
 
 
 def _gather(table: Doubles, index: Ints) -> Doubles:
-    """Rows of table (N, k) at index (F, 3) -> (F, 3, k), NaN where the index leads nowhere."""
+    """Rows of table (N, k) at index (F, 3) -> (F, 3, k), NaN for an invalid index."""
     if not len(table):
         return np.full((*index.shape, table.shape[1]), np.nan)
     valid = (index >= 0) & (index < len(table))
@@ -215,12 +217,12 @@ def _gather(table: Doubles, index: Ints) -> Doubles:
 
 
 def _normals(vertices: Doubles, faces: Ints, given: Doubles) -> NDArray[np.floating]:
-    """The file's normals (F, 3, 3) where a triangle has three of them, smoothed ones elsewhere."""
+    """(F, 3, 3): the normals of the file for triangles that have all three, computed ones for the others."""
     with np.errstate(all="ignore"):
         good = (np.linalg.norm(given, axis=2) > 1e-6).all(axis=1) & np.isfinite(given).all(axis=(1, 2))
     if good.all():
         return given
-    from lie_ssl.objects.normals import crease_normals  # compiled by numba, which comes with the extra `render`
+    from lie_ssl.objects.normals import crease_normals  # needs numba, which comes with the extra `render`
 
     smooth = crease_normals(vertices.astype(np.float32), faces.astype(np.int32))
     return np.where(good[:, None, None], np.nan_to_num(given), smooth)

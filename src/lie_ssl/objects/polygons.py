@@ -1,6 +1,6 @@
-"""Polygons of any size to triangles, concave ones included.
+"""Triangulates polygons of any size, including concave ones.
 
-Shape letters: P polygons, n corners of each, K corners in all, F triangles.
+Shape letters: P polygons, n corners per polygon, K corners in total, F triangles.
 """
 
 from __future__ import annotations
@@ -10,20 +10,23 @@ from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
 
-MOST_CORNERS = 20_000
+MAX_CORNERS = 20_000
 Ints = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 
 
 def triangulate(points: Doubles, sizes: Ints) -> tuple[Ints, Ints]:
-    """Triangles of polygons that are given one after the other.
+    """Triangulates polygons. Those with fewer than three corners are skipped.
 
-    points (K, 3) are the corners, sizes (P,) how many belong to each polygon, sum K. Returns triangles (F, 3) that
-    count in the K corners, and the polygon (F,) that each came from, in the order of the polygons. Polygons with fewer
-    than three corners give nothing.
+    Args:
+        points: (K, 3) corners of all polygons, one polygon after the other.
+        sizes: (P,) number of corners of each polygon; their sum is K.
+
+    Returns:
+        (F, 3) triangles as indices into `points`, and (F,) the polygon of each, in the order of the polygons.
     """
-    if len(sizes) and sizes.max() > MOST_CORNERS:
-        raise UserError(f"a face has {sizes.max():,} corners, more than {MOST_CORNERS:,}")
+    if len(sizes) and sizes.max() > MAX_CORNERS:
+        raise UserError(f"a face has {sizes.max():,} corners, more than {MAX_CORNERS:,}")
     starts = np.cumsum(sizes) - sizes
     triangles: list[Ints] = [np.zeros((0, 3), np.int64)]
     owners: list[Ints] = [np.zeros(0, np.int64)]
@@ -38,12 +41,14 @@ def triangulate(points: Doubles, sizes: Ints) -> tuple[Ints, Ints]:
 
 
 def _same_size(corners: Doubles) -> tuple[Ints, Ints]:
-    """corners (P, n, 3) -> triangles (F, 3) counting 0 .. n-1, and their polygon (F,)."""
+    """(P, n, 3) corners -> (F, 3) triangles with indices from 0 to n - 1, and (F,) their polygons."""
     count, n = corners.shape[:2]
     if n == 3:
         return np.tile(np.arange(3), (count, 1)), np.arange(count)
     fan = np.stack([np.zeros(n - 2, np.int64), np.arange(1, n - 1), np.arange(2, n)], axis=1)
-    normals = np.cross(corners, np.roll(corners, -1, axis=1)).sum(axis=1)  # Newell: right for any flat outline
+    normals = np.cross(corners, np.roll(corners, -1, axis=1)).sum(
+        axis=1
+    )  # Newell's method, correct for any flat outline
     convex = _is_convex(corners, normals)
     triangles = [np.tile(fan, (int(convex.sum()), 1))]
     owners = [np.repeat(np.flatnonzero(convex), n - 2)]
@@ -56,7 +61,7 @@ def _same_size(corners: Doubles) -> tuple[Ints, Ints]:
 
 
 def _is_convex(corners: Doubles, normals: Doubles) -> NDArray[np.bool_]:
-    """Which of the polygons (P, n, 3) turn one way only, seen along their normals (P, 3)."""
+    """(P,) whether each polygon (P, n, 3) is convex, seen along its normal (P, 3)."""
     edges = np.roll(corners, -1, axis=1) - corners
     turns = np.einsum("pni,pi->pn", np.cross(np.roll(edges, 1, axis=1), edges), normals)
     scale = (normals**2).sum(axis=1, keepdims=True)
@@ -64,7 +69,7 @@ def _is_convex(corners: Doubles, normals: Doubles) -> NDArray[np.bool_]:
 
 
 def _earcut(corners: Doubles, normal: Doubles) -> Ints | None:
-    """Triangles (F, 3) of one outline (n, 3), cut in its own plane; None where that has no area."""
+    """Triangulates one outline (n, 3) in its own plane into (F, 3); None if it has no area."""
     length = float(np.linalg.norm(normal))
     if not np.isfinite(length) or length == 0:
         return None
@@ -72,7 +77,7 @@ def _earcut(corners: Doubles, normal: Doubles) -> Ints | None:
     across = np.cross(helper, normal / length)
     across /= np.linalg.norm(across)
     flat = (corners - corners[0]) @ np.stack([across, np.cross(normal / length, across)], axis=1)  # (n, 2)
-    # A unit size keeps the cutter's own tolerances away from very small models.
+    # Scaled to unit size, because earcut has absolute tolerances.
     flat /= max(float(np.abs(flat).max()), 1e-300)
     import mapbox_earcut  # comes with the extra `render`
 

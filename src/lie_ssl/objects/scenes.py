@@ -1,4 +1,4 @@
-"""Reader of glb, gltf, ply and stl models: trimesh parses the file, the look of every part is taken over here.
+"""Reads glb, gltf, ply and stl models: trimesh parses the file, and the materials are converted here.
 
 Shape letters: V vertices, F triangles.
 """
@@ -23,11 +23,11 @@ from trimesh.visual.texture import TextureVisuals
 from lie_ssl.errors import UserError
 from lie_ssl.objects.mesh import Mesh, join, make_mesh
 from lie_ssl.objects.polygons import triangulate
-from lie_ssl.objects.textures import Textures, find_beside, printable, warn_lost
+from lie_ssl.objects.textures import Textures, find_beside, printable, warn_missing_texture
 from lie_ssl.storage.images import without_ghostscript
 from lie_ssl.storage.limits import check_memory
 
-# trimesh logs what it cannot read; without a handler Python would print that, tracebacks and all.
+# trimesh logs what it cannot read; without a handler, Python would print it with tracebacks.
 logging.getLogger("trimesh").addHandler(logging.NullHandler())
 
 GREY = (0.7, 0.7, 0.7)
@@ -35,12 +35,12 @@ Doubles = NDArray[np.float64]
 
 
 def read_scene(path: Path) -> Mesh:
-    """All parts of a file, put where its scene graph puts them."""
-    for picture in _outside_pictures(path):
+    """Reads all parts of a file, placed by its scene graph."""
+    for picture in _external_pictures(path):
         if find_beside(path, picture) is None:
-            warn_lost(path, picture, "it is missing")
-    with without_ghostscript():  # to the end: pictures are decoded when they are first looked at
-        scene = trimesh.load_scene(path, process=False, resolver=_Beside(path))
+            warn_missing_texture(path, picture, "it is missing")
+    with without_ghostscript():  # around everything, as pictures are decoded on first access
+        scene = trimesh.load_scene(path, process=False, resolver=_Resolver(path))
         parts = []
         for node in sorted(scene.graph.nodes_geometry):
             transform, name = scene.graph[node]
@@ -52,8 +52,8 @@ def read_scene(path: Path) -> Mesh:
     return parts[0] if len(parts) == 1 else join(parts)
 
 
-class _Beside(FilePathResolver):
-    """Gives trimesh the files that a model names: regular files only, found as textures of OBJ models are."""
+class _Resolver(FilePathResolver):
+    """Opens the files that a model names for trimesh: regular files only, located like textures of OBJ models."""
 
     def __init__(self, model: Path) -> None:
         super().__init__(str(model), allow_anywhere=True)
@@ -63,16 +63,16 @@ class _Beside(FilePathResolver):
         found = find_beside(self.model, unquote(str(name)))
         if found is None:
             raise FileNotFoundError(f"{printable(str(name))} is missing")
-        check_memory(found.stat().st_size, str(found), "take it out of the folder")
+        check_memory(found.stat().st_size, str(found), "remove it from the folder")
         return found.read_bytes()
 
 
 def _part(path: Path, name: str, part: Any, transform: Doubles) -> Mesh:
     vertices = np.asarray(part.vertices, np.float64) @ transform[:3, :3].T + transform[:3, 3]
     faces = np.asarray(part.faces, np.int64)
-    # Bad numbers must be found before they reach any arithmetic.
+    # Invalid numbers must be found before any arithmetic.
     if faces.min() < 0 or faces.max() >= len(vertices):
-        raise UserError("a face names a vertex that is not there")
+        raise UserError("a face refers to a missing vertex")
     if not np.isfinite(vertices[faces]).all():
         raise UserError("it has vertices that are not finite numbers")
     linear = path.suffix.lower() in (".glb", ".gltf")
@@ -97,19 +97,19 @@ def _textured(path: Path, name: str, part: Any, vertices: Doubles, faces: NDArra
     if image is not None and uv is not None and len(uv) == len(vertices) and not _is_dummy(material, image):
         number = textures.add_image(str(getattr(image, "filename", "") or name), image)
     if number >= 0 and mode != "BLEND":
-        # Anything but 'BLEND' means solid or not there at all.
+        # With any mode but 'BLEND', texels are either opaque or invisible.
         alpha = textures.pictures[number][..., 3]
         cutoff = 255 * (material.alphaCutoff if material.alphaCutoff is not None else 0.5)
         alpha[:] = 255 if mode == "OPAQUE" else np.where(alpha >= cutoff, 255, 0)
-    # White is what glTF means where it gives no colour, but a lost picture was hardly that bright.
+    # White is the default colour of glTF, but too bright as a substitute for a missing picture.
     lost = image is not None and number < 0
     factor = _factor(
         material.baseColorFactor if pbr else None, (*GREY, 1.0) if lost or not (pbr or number >= 0) else (1.0,) * 4
     )
     colours = np.broadcast_to(_srgb(factor[:3], linear), (len(faces), 3, 3))
-    painted = part.visual.vertex_attributes.get("color") if hasattr(part.visual, "vertex_attributes") else None
-    if painted is not None and len(painted) == len(vertices):
-        colours = colours * _srgb(_unit(np.asarray(painted))[faces][..., :3], linear)
+    vertex_colours = part.visual.vertex_attributes.get("color") if hasattr(part.visual, "vertex_attributes") else None
+    if vertex_colours is not None and len(vertex_colours) == len(vertices):
+        colours = colours * _srgb(_unit(np.asarray(vertex_colours))[faces][..., :3], linear)
     return make_mesh(
         vertices,
         faces,
@@ -122,8 +122,8 @@ def _textured(path: Path, name: str, part: Any, vertices: Doubles, faces: NDArra
     )
 
 
-def _outside_pictures(path: Path) -> list[str]:
-    """The pictures beside the file that it names; trimesh passes over missing ones in silence."""
+def _external_pictures(path: Path) -> list[str]:
+    """The picture files that a model refers to; trimesh silently ignores missing ones."""
     if path.suffix.lower() == ".gltf":
         images = json.loads(path.read_bytes()).get("images", [])
         names = [unquote(image["uri"]) for image in images if "uri" in image]
@@ -136,12 +136,12 @@ def _outside_pictures(path: Path) -> list[str]:
 
 
 def _is_dummy(material: Any, image: Any) -> bool:
-    """trimesh paints what has no material with a one-pixel grey picture of its own."""
+    """Whether the picture is the tiny grey one that trimesh gives to parts without a material."""
     return not isinstance(material, PBRMaterial) and image.size[0] * image.size[1] <= 4
 
 
 def _factor(given: NDArray[Any] | None, default: tuple[float, ...]) -> Doubles:
-    """(4,) colour and opacity that multiply the texture, or stand alone."""
+    """(4,) colour and opacity, multiplied with the texture if there is one."""
     value = np.array(default) if given is None else _unit(np.asarray(given)).reshape(-1)
     return np.concatenate([value, np.ones(1)])[:4]
 
@@ -153,7 +153,7 @@ def _shine(material: Any) -> float:
 
 
 def _flat_colours(visual: Any, faces: NDArray[np.int64]) -> Doubles:
-    """(F, 3, 4) from colours at vertices or faces, grey where the file has none."""
+    """(F, 3, 4) colours from vertex or face colours; grey if the file has none."""
     kind = visual.kind if isinstance(visual, ColorVisuals) else None
     if kind == "vertex":
         return _unit(np.asarray(visual.vertex_colors))[faces]
@@ -163,7 +163,7 @@ def _flat_colours(visual: Any, faces: NDArray[np.int64]) -> Doubles:
 
 
 def _ply_outlines(part: Any, faces: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Triangles (F, 3) and their polygon (F,) of a ply file with larger polygons, which trimesh would cut as fans."""
+    """(F, 3) triangles and (F,) their polygons, for ply files with larger polygons, which trimesh splits into fans."""
     raw = part.metadata.get("_ply_raw")
     if raw is None or isinstance(part.visual, TextureVisuals):
         return None
@@ -182,7 +182,7 @@ def _ply_outlines(part: Any, faces: NDArray[np.int64]) -> tuple[NDArray[np.int64
 
 
 def _ply_colours(part: Any, faces: NDArray[np.int64], owner: NDArray[np.int64]) -> Doubles:
-    """(F, 3, 4) for triangles that were cut by `_ply_outlines`."""
+    """(F, 3, 4) colours for the triangles of `_ply_outlines`."""
     raw = part.metadata["_ply_raw"]
     for element, rows in (("vertex", faces), ("face", np.repeat(owner[:, None], 3, axis=1))):
         data = raw[element]["data"]
@@ -195,13 +195,13 @@ def _ply_colours(part: Any, faces: NDArray[np.int64], owner: NDArray[np.int64]) 
 
 
 def _unit(colours: NDArray[Any]) -> Doubles:
-    """Colours of any number type -> [0, 1]."""
+    """Scales colours of any number type to [0, 1]."""
     scale = float(np.iinfo(colours.dtype).max) if np.issubdtype(colours.dtype, np.integer) else 1.0
     return np.clip(colours.astype(np.float64) / scale, 0, 1)
 
 
 def _srgb(colours: Doubles, linear: bool) -> Doubles:
-    """glTF stores its colours (though not its pictures) as linear light."""
+    """Converts linear colours to sRGB; glTF stores colours, but not pictures, in linear light."""
     if not linear:
         return colours
     return np.where(colours <= 0.0031308, 12.92 * colours, 1.055 * np.maximum(colours, 1e-9) ** (1 / 2.4) - 0.055)

@@ -1,4 +1,4 @@
-"""The classes of ShapeNetCore: WordNet synset number and the name that is used here."""
+"""The classes of ShapeNetCore: WordNet synset and our name."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from lie_ssl.protocol.unit import EVALUATION, Eta, run_unit_file, unit_digests, 
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.locks import folder_lock
 from lie_ssl.storage.tables import sorted_places, write_table
-from lie_ssl.training.capacity import jobs_at_once
+from lie_ssl.training.capacity import worker_count
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.jobs import Job, run_jobs
 from lie_ssl.training.progress import JobsReporter, ProgressReporter
@@ -184,8 +184,8 @@ def _results(
             reporter.say(f"training and evaluating {folders[key]}")
             yield unit_job(key, trained.config, evaluation, folders[key], out)
 
-    at_once = jobs_at_once(jobs, [trained.config for trained in runs.values()])
-    with closing(run_jobs(started(), run_unit_file, at_once, reporter)) as outcomes:
+    workers = worker_count(jobs, [trained.config for trained in runs.values()])
+    with closing(run_jobs(started(), run_unit_file, workers, reporter)) as outcomes:
         for outcome in outcomes:
             key = outcome.job.name
             results: Results | str = outcome.error or read_results(folders[key] / EVALUATION)[0]

@@ -28,7 +28,7 @@ from lie_ssl.storage.hashes import digest
 from lie_ssl.storage.locks import patient_lock, try_lock
 from lie_ssl.storage.paths import inside
 from lie_ssl.storage.tables import sorted_places, write_table
-from lie_ssl.training.capacity import jobs_at_once
+from lie_ssl.training.capacity import worker_count
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.jobs import Job, Outcome, run_jobs
 from lie_ssl.training.progress import JobsReporter, ProgressReporter
@@ -129,8 +129,8 @@ def run_units(
     before = len(todo) + 1
     while 0 < len(todo) < before:  # until other processes are working on all that are left
         before, queue = len(todo), Queue(recipe, data, work, out, reporter, len(todo))
-        at_once = jobs_at_once(jobs, [unit.pretraining for unit in todo], data)
-        outcomes = run_jobs(queue.jobs(todo), run_unit_file, at_once, reporter)
+        workers = worker_count(jobs, [unit.pretraining for unit in todo], data)
+        outcomes = run_jobs(queue.jobs(todo), run_unit_file, workers, reporter)
         with closing(queue), closing(outcomes):
             failed += [outcome.job.name for outcome in outcomes if not queue.collect(outcome)]
         todo = queue.locked

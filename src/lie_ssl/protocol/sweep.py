@@ -24,7 +24,7 @@ from lie_ssl.protocol.unit import Eta, run_unit_file, unit_job
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.locks import folder_lock
 from lie_ssl.storage.tables import write_table
-from lie_ssl.training.capacity import jobs_at_once
+from lie_ssl.training.capacity import worker_count
 from lie_ssl.training.config import LogConfig, PretrainConfig, config_bytes, import_paths
 from lie_ssl.training.folder import check_run, read_run_card
 from lie_ssl.training.jobs import run_jobs
@@ -98,8 +98,8 @@ def run_trials(trials: Sequence[Trial], out: Path, jobs: int | None, reporter: J
         else:
             waiting[trial.name] = trial
     started = (unit_job(name, trial.config, None, runs[name], out) for name, trial in waiting.items())
-    at_once = jobs_at_once(jobs, [trial.config for trial in waiting.values()])
-    with closing(run_jobs(started, run_unit_file, at_once, reporter)) as outcomes:
+    workers = worker_count(jobs, [trial.config for trial in waiting.values()])
+    with closing(run_jobs(started, run_unit_file, workers, reporter)) as outcomes:
         for outcome in outcomes:
             yield TrialOutcome(waiting[outcome.job.name], runs[outcome.job.name], outcome.error)
 

@@ -1,4 +1,4 @@
-"""Mesh to pictures."""
+"""Renders meshes."""
 
 from lie_ssl.render.renderer import render
 from lie_ssl.render.view import RenderSettings, View

@@ -1,8 +1,8 @@
-"""Mesh -> photoreal pictures with Blender's Cycles on the CPU: the same call and the same framing as the rasteriser.
+"""Photorealistic rendering with Blender's Cycles on the CPU, with the interface and framing of the rasteriser.
 
-The camera stands still on the z axis and the object turns before it, so that world axes are camera axes and light and
-sky stay with the camera. Blender hands over linear light with coverage; background and sRGB are put on here, with the
-rasteriser's own numbers.
+The camera is fixed on the z axis and the object rotates in front of it, so that world axes are camera axes, and light
+and sky move with the camera. Blender returns linear light and coverage; background and sRGB encoding are applied here,
+with the constants of the rasteriser.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from lie_ssl.render.view import RenderSettings, View, camera_matrix, hue_matrix,
 DType = Literal["uint8", "float32"]
 Engine = Literal["CYCLES", "BLENDER_WORKBENCH"]
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
-# A sun of strength E lights a matt surface that faces it by E / pi; the rasteriser's key light gives 0.80.
+# A sun of strength E gives a matt surface that faces it a radiance of E / pi; the rasteriser's key light gives 0.80.
 SUN = 0.80 * np.pi
 
 
 def render_blender(
     mesh: Mesh, views: Sequence[View], settings: RenderSettings, dtype: DType = "uint8", samples: int = 16
 ) -> NDArray[Any]:
-    """(len(views), size, size, channels) frames of one mesh; more `samples` give less noise and take longer."""
+    """Renders frames (len(views), size, size, channels) of a mesh; more `samples` per pixel reduce noise."""
     if samples < 1:
-        raise UserError(f"samples is {samples}, but a pixel needs at least one")
+        raise UserError(f"samples is {samples}, but it must be at least 1")
     out = np.empty((len(views), settings.size, settings.size, settings.channels), dtype)
     with BlenderScene(mesh, settings, samples) as scene:
         for view, frame in zip(views, out, strict=True):
@@ -46,7 +46,7 @@ def render_blender(
 
 
 def composite(pixels: NDArray[np.float32], settings: RenderSettings, dtype: DType) -> NDArray[Any]:
-    """(N, N, 4) linear light times coverage, and coverage -> (N, N, C) sRGB on the background."""
+    """Composites premultiplied linear light and coverage (N, N, 4) with the background to sRGB (N, N, C)."""
     light, coverage = pixels[..., :3].astype(np.float64), np.clip(pixels[..., 3:], 0, 1).astype(np.float64)
     background = srgb_to_linear(np.array(settings.background)).astype(np.float64)
     linear = np.minimum(light, coverage) + (1 - coverage) * background
@@ -58,7 +58,7 @@ def composite(pixels: NDArray[np.float32], settings: RenderSettings, dtype: DTyp
 
 
 class BlenderScene:
-    """One mesh, a camera and a sun; built once and turned for every view. Used in a ``with``, it cleans up."""
+    """A scene with one mesh, a camera and a sun, reused for all views. As a context manager it cleans up."""
 
     def __init__(
         self, mesh: Mesh, settings: RenderSettings, samples: int, engine: Engine = "CYCLES", threads: int = 0
@@ -66,8 +66,8 @@ class BlenderScene:
         self.bpy = import_bpy()
         self._file = tempfile.TemporaryDirectory(prefix="lie_ssl_")
         data = self.bpy.data
-        with silence():
-            self._before = [set(kind) for kind in self._kinds()]
+        with silenced_stdout():
+            self._before = [set(kind) for kind in self._collections()]
             self.scene = data.scenes.new("lie_ssl")
             self._set_up(settings, samples, engine, threads)
             self._add_camera(settings)
@@ -75,8 +75,8 @@ class BlenderScene:
             self.scene.world = nodes.sky(self.bpy)
             self._object = data.objects.new("object", build_mesh(self.bpy, mesh, self._hue))
             self._sun = data.objects.new("sun", self._new_sun())
-            for thing in (self._object, self._sun):
-                self.scene.collection.objects.link(thing)
+            for item in (self._object, self._sun):
+                self.scene.collection.objects.link(item)
 
     def __enter__(self) -> BlenderScene:
         return self
@@ -84,25 +84,25 @@ class BlenderScene:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with silence():
-            for now, before in zip(self._kinds(), self._before, strict=True):
-                self.bpy.data.batch_remove([thing for thing in now if thing not in before])
+        with silenced_stdout():
+            for now, before in zip(self._collections(), self._before, strict=True):
+                self.bpy.data.batch_remove([item for item in now if item not in before])
         self._file.cleanup()
 
     def draw(self, view: View) -> NDArray[np.float32]:
-        """(size, size, 4) linear light times coverage, and coverage; first row on top."""
+        """Renders a view to (size, size, 4): premultiplied linear light and coverage, top row first."""
         from mathutils import Matrix, Vector
 
         matrix = np.eye(4)
         matrix[:3, :3] = camera_matrix(view)
         self._object.matrix_world = Matrix(matrix.tolist())
-        # A sun shines along its own -z, so its +z is turned towards the light.
+        # A sun shines along its -z axis, so its +z axis points towards the light.
         towards = Vector(light_direction(view.light).tolist())
         self._sun.matrix_world = towards.to_track_quat("Z", "Y").to_matrix().to_4x4()
         nodes.set_hue(self._hue, hue_matrix(view.hue))
         path = Path(self._file.name) / "frame.exr"
         self.scene.render.filepath = str(path)
-        with silence():
+        with silenced_stdout():
             self.bpy.ops.render.render(write_still=True, scene=self.scene.name)
             return self._read(path)
 
@@ -114,8 +114,8 @@ class BlenderScene:
         self.bpy.data.images.remove(image)
         return pixels.reshape(size, size, 4)[::-1]
 
-    def _kinds(self) -> tuple[Any, ...]:
-        """The collections of Blender's data that a scene adds to, users before what they use."""
+    def _collections(self) -> tuple[Any, ...]:
+        """The collections of Blender data that a scene adds to, each before those it refers to."""
         d = self.bpy.data
         return d.scenes, d.objects, d.meshes, d.cameras, d.lights, d.worlds, d.materials, d.node_groups, d.images
 
@@ -125,7 +125,7 @@ class BlenderScene:
         render.resolution_x = render.resolution_y = settings.size
         render.resolution_percentage = 100
         render.film_transparent = True
-        render.use_persistent_data = True  # only what moved is sent to the renderer again
+        render.use_persistent_data = True  # only sends changes to the renderer
         render.image_settings.file_format = "OPEN_EXR"
         render.image_settings.color_mode = "RGBA"
         render.image_settings.color_depth = "32"
@@ -136,7 +136,7 @@ class BlenderScene:
         self.scene.view_settings.view_transform = "Standard"
         cycles.device, cycles.samples, cycles.seed = "CPU", samples, 0
         cycles.use_adaptive_sampling = cycles.use_denoising = False
-        cycles.pixel_filter_type = "BOX"  # every pixel is the plain mean over its square, as in the rasteriser
+        cycles.pixel_filter_type = "BOX"  # a pixel is the mean over its square, as in the rasteriser
         cycles.max_bounces, cycles.diffuse_bounces, cycles.glossy_bounces = 2, 1, 1
         cycles.transparent_max_bounces = 32
         cycles.caustics_reflective = cycles.caustics_refractive = False
@@ -145,19 +145,19 @@ class BlenderScene:
         camera = self.bpy.data.cameras.new("camera")
         camera.angle = np.radians(settings.field_of_view)
         camera.clip_start, camera.clip_end = 0.001, settings.distance + 100
-        holder = self.bpy.data.objects.new("camera", camera)
-        holder.location = (0, 0, settings.distance)  # an unturned camera looks along -z with y up
-        self.scene.collection.objects.link(holder)
-        self.scene.camera = holder
+        camera_object = self.bpy.data.objects.new("camera", camera)
+        camera_object.location = (0, 0, settings.distance)  # without rotation, a camera looks along -z with y up
+        self.scene.collection.objects.link(camera_object)
+        self.scene.camera = camera_object
 
     def _new_sun(self) -> Any:
         sun = self.bpy.data.lights.new("sun", "SUN")
-        sun.energy, sun.angle = SUN, np.radians(8)  # wide enough for soft edges of shadows
+        sun.energy, sun.angle = SUN, np.radians(8)  # wide enough for soft shadows
         return sun
 
 
 def build_mesh(bpy: Any, mesh: Mesh, hue: Any) -> Any:
-    """The mesh as Blender data with its materials. Corners are not shared, so that each keeps its own normal."""
+    """Converts a mesh to Blender data with materials. Vertices are not shared, so each corner has its own normal."""
     n = mesh.n_faces
     data = bpy.data.meshes.new("object")
     data.vertices.add(3 * n)
@@ -177,21 +177,21 @@ def build_mesh(bpy: Any, mesh: Mesh, hue: Any) -> Any:
         data.materials.append(nodes.material(bpy, mesh.textures[texture] if texture >= 0 else None, hue))
     data.polygons.foreach_set("material_index", slots.astype(np.int32))
     data.update(calc_edges=True)
-    data.normals_split_custom_set(_outward(mesh).reshape(-1, 3).tolist())
+    data.normals_split_custom_set(_outward_normals(mesh).reshape(-1, 3).tolist())
     return data
 
 
-def _outward(mesh: Mesh) -> NDArray[np.float32]:
-    """(F, 3, 3) normals, turned to the side of their face's winding: Cycles turns both to the camera together."""
+def _outward_normals(mesh: Mesh) -> NDArray[np.float32]:
+    """(F, 3, 3) normals on the side given by the winding of their face; Cycles flips both together."""
     a, b, c = (mesh.vertices[mesh.faces[:, i]].astype(np.float64) for i in range(3))
     along = (mesh.normals.sum(axis=1) * np.cross(b - a, c - a)).sum(axis=1)
     return np.where(along[:, None, None] < 0, -mesh.normals, mesh.normals)
 
 
 def import_bpy() -> Any:
-    """Blender as a Python module; it is large, so nothing imports it before the first picture."""
+    """Imports Blender as a Python module, on first use because it is large."""
     try:
-        with silence():
+        with silenced_stdout():
             import bpy
     except ImportError as error:
         raise UserError(f"Blender cannot be loaded ({error}); type: pip install 'lie_ssl[blender]'") from error
@@ -199,16 +199,16 @@ def import_bpy() -> Any:
 
 
 @contextmanager
-def silence() -> Iterator[None]:
-    """Keeps Blender's reports off the standard output; they are written by C code, past Python's `sys.stdout`."""
+def silenced_stdout() -> Iterator[None]:
+    """Suppresses Blender's messages on standard output, which C code writes, bypassing `sys.stdout`."""
     sys.stdout.flush()
-    kept = os.dup(1)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    saved = os.dup(1)
+    devnull = os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(nowhere, 1)
+        os.dup2(devnull, 1)
         yield
     finally:
         sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(nowhere)
-        os.close(kept)
+        os.dup2(saved, 1)
+        os.close(devnull)
+        os.close(saved)

@@ -1,10 +1,10 @@
 """The compiled inner loops of the rasteriser.
 
-Two passes. The first finds, for every sample, the nearest triangle (scanlines with a depth buffer). The second shades
-each triangle once in every pixel it shows in and averages in linear light.
+There are two passes. The first finds the nearest triangle of every sample (scanlines with a depth buffer). The second
+shades each visible triangle once per pixel and averages in linear light.
 
-The bits are the same in any process and on any processor: no fast-math, no `pow`, no library calls beside `sqrt`.
-Shape letters: V vertices, F faces, S samples of a frame's side, N pixels of a side.
+The results are bitwise identical on all processors: no fast-math, no `pow`, no library calls except `sqrt`.
+Shape letters: V vertices, F faces, S samples per side of the frame, N pixels per side.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ import numpy as np
 
 from lie_ssl.objects.compiled import compiled
 
-# Kinds of faces, each with more to interpolate than the one before: flat and of one colour, curved and of one colour,
-# with a colour at each corner, with a texture.
+# Kinds of faces, each with more to interpolate than the previous one: flat with one colour, curved with one colour,
+# with a colour per corner, with a texture.
 ONE_COLOUR, CURVED, VARYING, TEXTURED = 0, 1, 2, 3
 
-CAP = 1024  # fragments that are shaded together; a constant, so that the compiler knows the distance of the rows
-# The light: how bright a surface is in the shade, what the sky adds, the lamp, and its highlight.
+CAP = 1024  # fragments that are shaded together; a constant, so that the compiler knows the stride of the rows
+# Lighting: ambient light, sky, key light, and its highlight.
 AMBIENT, SKY, KEY, HIGHLIGHT = np.float32(0.34), np.float32(0.12), np.float32(0.80), 0.6
-STEPS = np.float32(96)  # of brightness, from dark to full light
+STEPS = np.float32(96)  # number of brightness levels
 RED_SHARE, GREEN_SHARE, BLUE_SHARE = np.float32(0.2126), np.float32(0.7152), np.float32(0.0722)
 # Plain literals would turn float32 arithmetic into float64.
-NONE, TINY, HALF, ONE = np.float32(0), np.float32(1e-24), np.float32(0.5), np.float32(1)
+ZERO, TINY, HALF, ONE = np.float32(0), np.float32(1e-24), np.float32(0.5), np.float32(1)
 
 
 @compiled(nogil=True, error_model="numpy")
 def project(vertices, matrix, distance, focal, half, screen):  # type: ignore[no-untyped-def]
-    """(V, 3) points to (V, 3) screen: x and y in samples (y down), and the inverse of the depth."""
+    """Projects (V, 3) points to (V, 3) screen coordinates: x and y in samples (y down), and the inverse depth."""
     m00, m01, m02 = matrix[0, 0], matrix[0, 1], matrix[0, 2]
     m10, m11, m12 = matrix[1, 0], matrix[1, 1], matrix[1, 2]
     m20, m21, m22 = matrix[2, 0], matrix[2, 1], matrix[2, 2]
@@ -54,7 +54,7 @@ def _alpha(textures, start, height, width, u, v):  # type: ignore[no-untyped-def
 
 @compiled(nogil=True, inline="always", error_model="numpy")
 def _weights(planes, f, x, y):  # type: ignore[no-untyped-def]
-    """Perspective-correct weights of a face's second and third corner at (x, y), clamped into the triangle."""
+    """Perspective-correct weights of the second and third corner of a face at (x, y), clamped to the triangle."""
     depth = 1.0 / (planes[f, 0] + planes[f, 1] * x + planes[f, 2] * y)
     wb = min(max((planes[f, 3] + planes[f, 4] * x + planes[f, 5] * y) * depth, 0.0), 1.0)
     wc = min(max((planes[f, 6] + planes[f, 7] * x + planes[f, 8] * y) * depth, 0.0), 1.0 - wb)
@@ -63,7 +63,7 @@ def _weights(planes, f, x, y):  # type: ignore[no-untyped-def]
 
 @compiled(nogil=True, inline="always", error_model="numpy")
 def _set_plane(screen, a, b, c, area, planes, f):  # type: ignore[no-untyped-def]
-    """Inverse depth, and the weight of the second and third corner times it, as linear functions of the screen."""
+    """Stores the inverse depth, and the weights of the second and third corner times it, as linear screen functions."""
     ax, ay, aw = screen[a, 0], screen[a, 1], screen[a, 2]
     bx, by, bw = screen[b, 0] - ax, screen[b, 1] - ay, screen[b, 2]
     cx, cy, cw = screen[c, 0] - ax, screen[c, 1] - ay, screen[c, 2]
@@ -83,25 +83,28 @@ def find_visible(  # type: ignore[no-untyped-def]
     screen, faces, hidden_back, surfaces, opacity, cutout, uv, texture, atlas, textures, planes, sides, depth, visible,
     extent, factor,
 ):  # fmt: skip
-    """Fills `visible` (S, S) with face + 1 (0 for none). `planes` (F, 10) returns the linear functions of every face,
-    `sides` (F + 1,) its smooth surface, negative where its back is seen, `extent` the touched rows and columns."""
+    """Fills `visible` (S, S) with face + 1, or 0 for none.
+
+    Also fills `planes` (F, 10) with the linear functions of every face, `sides` (F + 1,) with its smooth surface
+    (negative if its back is visible), and `extent` with the range of rows and columns drawn to.
+    """
     samples = depth.shape[0]
     depths, seen = depth.reshape(-1), visible.reshape(-1)
     top, bottom, left, right = samples, -1, samples, -1
     for f in range(len(faces)):
-        see_through = opacity[f] < 1.0
+        transparent = opacity[f] < 1.0
         a, b, c = np.uint32(faces[f, 0]), np.uint32(faces[f, 1]), np.uint32(faces[f, 2])
         if screen[a, 2] <= 0.0 or screen[b, 2] <= 0.0 or screen[c, 2] <= 0.0:
             continue
-        # Twice the area. The screen's y runs down, so a face that is seen from its front has a negative one.
+        # Twice the area. The y axis of the screen points down, so the area of a face seen from its front is negative.
         area = (screen[b, 0] - screen[a, 0]) * (screen[c, 1] - screen[a, 1])
         area -= (screen[b, 1] - screen[a, 1]) * (screen[c, 0] - screen[a, 0])
         if area == 0.0 or (area > 0.0 and hidden_back[f]):
             continue
         _set_plane(screen, a, b, c, area, planes, f)
         sides[f + 1] = surfaces[f] if area < 0.0 else -surfaces[f]
-        # Corners from top to bottom, ties by x, so that an edge shared by two faces is walked in the same direction and
-        # gives the same numbers: no gaps, no overlap.
+        # Corners are sorted from top to bottom, ties by x, so that an edge shared by two faces is traversed in the same
+        # direction and gives the same numbers: no gaps, no overlap.
         if screen[b, 1] < screen[a, 1] or (screen[b, 1] == screen[a, 1] and screen[b, 0] < screen[a, 0]):
             a, b = b, a
         if screen[c, 1] < screen[a, 1] or (screen[c, 1] == screen[a, 1] and screen[c, 0] < screen[a, 0]):
@@ -117,7 +120,7 @@ def find_visible(  # type: ignore[no-untyped-def]
         upper_slope = (bx - ax) / (by - ay) if by > ay else 0.0
         lower_slope = (cx - bx) / (cy - by) if cy > by else 0.0
         origin, slope_x, slope_y = planes[f, 0], planes[f, 1], planes[f, 2]
-        masked = see_through or cutout[f]
+        masked = transparent or cutout[f]
         touched = False
         for row in range(first, last):
             y = row + 0.5
@@ -132,24 +135,24 @@ def find_visible(  # type: ignore[no-untyped-def]
             touched = True
             left, right = min(left, begin), max(right, end - 1)
             base = origin + slope_y * y + 0.5 * slope_x
-            place = np.uint32(row * samples)
+            offset = np.uint32(row * samples)
             if not masked:
                 for column in range(begin, end):
                     near = np.float32(base + slope_x * column)
-                    at = place + np.uint32(column)
+                    at = offset + np.uint32(column)
                     if near > depths[at]:
                         depths[at] = near
                         seen[at] = f + 1
             else:
                 for column in range(begin, end):
                     near = np.float32(base + slope_x * column)
-                    at = place + np.uint32(column)
+                    at = offset + np.uint32(column)
                     if near <= depths[at]:
                         continue
-                    # A see-through face covers its share of each pixel's samples: the same ones in every pixel, so that
-                    # no pattern shows.
+                    # A transparent face covers a share of the samples: the same ones in every pixel, so that no pattern
+                    # is visible.
                     rank = (row % factor) * factor + column % factor
-                    if see_through and opacity[f] * factor * factor <= rank + 0.5:
+                    if transparent and opacity[f] * factor * factor <= rank + 0.5:
                         continue
                     if cutout[f]:
                         wb, wc = _weights(planes, f, column + 0.5, y)
@@ -168,7 +171,7 @@ def find_visible(  # type: ignore[no-untyped-def]
 
 @compiled(nogil=True, error_model="numpy")
 def _texel(textures, start, height, width, u, v):  # type: ignore[no-untyped-def]
-    """Bilinear look-up in a repeating picture: red, green, blue."""
+    """Bilinear lookup of red, green and blue in a repeating texture."""
     x = (u - math.floor(u)) * width - 0.5
     y = (1.0 - (v - math.floor(v))) * height - 0.5
     column, row = math.floor(x), math.floor(y)
@@ -186,10 +189,10 @@ def _texel(textures, start, height, width, u, v):  # type: ignore[no-untyped-def
 
 @compiled(nogil=True, inline="always", error_model="numpy")
 def _interpolate(n, faces, xs, ys, planes, corners, kinds, texture, atlas, textures, work):  # type: ignore[no-untyped-def]
-    """Normal, colour and shine of `n` fragments, into the first rows of `work`."""
+    """Writes normal, colour and shine of `n` fragments to `work`."""
     for k in range(n):
         f = faces[k]
-        wa, wb, wc = ONE, NONE, NONE
+        wa, wb, wc = ONE, ZERO, ZERO
         if kinds[f] != ONE_COLOUR:
             second, third = _weights(planes, f, xs[k], ys[k])
             wb, wc = np.float32(second), np.float32(third)
@@ -216,30 +219,30 @@ def _interpolate(n, faces, xs, ys, planes, corners, kinds, texture, atlas, textu
 
 
 @compiled(nogil=True, inline="always", error_model="numpy")
-def _light(n, lamps, recolour, work):  # type: ignore[no-untyped-def]
-    """Two-sided Blinn-Phong on `n` fragments, all at once: colours in `work` become lit ones.
+def _light(n, lights, recolour, work):  # type: ignore[no-untyped-def]
+    """Applies two-sided Blinn-Phong lighting to the colours of `n` fragments in `work`.
 
-    The rows of `work` lie a constant apart and everything is float32, so that the compiler uses wide instructions.
+    The stride of `work` is constant and everything is float32, so that the compiler can vectorise.
     """
     if recolour:
         for k in range(n):
             red, green, blue = work[3 * CAP + k], work[4 * CAP + k], work[5 * CAP + k]
-            work[3 * CAP + k] = max(lamps[3, 0] * red + lamps[3, 1] * green + lamps[3, 2] * blue, NONE)
-            work[4 * CAP + k] = max(lamps[4, 0] * red + lamps[4, 1] * green + lamps[4, 2] * blue, NONE)
-            work[5 * CAP + k] = max(lamps[5, 0] * red + lamps[5, 1] * green + lamps[5, 2] * blue, NONE)
-    lx, ly, lz = lamps[0, 0], lamps[0, 1], lamps[0, 2]
-    hx, hy, hz = lamps[1, 0], lamps[1, 1], lamps[1, 2]
-    ux, uy, uz = lamps[2, 0], lamps[2, 1], lamps[2, 2]
+            work[3 * CAP + k] = max(lights[3, 0] * red + lights[3, 1] * green + lights[3, 2] * blue, ZERO)
+            work[4 * CAP + k] = max(lights[4, 0] * red + lights[4, 1] * green + lights[4, 2] * blue, ZERO)
+            work[5 * CAP + k] = max(lights[5, 0] * red + lights[5, 1] * green + lights[5, 2] * blue, ZERO)
+    lx, ly, lz = lights[0, 0], lights[0, 1], lights[0, 2]
+    hx, hy, hz = lights[1, 0], lights[1, 1], lights[1, 2]
+    ux, uy, uz = lights[2, 0], lights[2, 1], lights[2, 2]
     for k in range(n):
         nx, ny, nz = work[k], work[CAP + k], work[2 * CAP + k]
         length = ONE / math.sqrt(max(nx * nx + ny * ny + nz * nz, TINY))
-        diffuse = max((nx * lx + ny * ly + nz * lz) * length, NONE)
-        gloss = max((nx * hx + ny * hy + nz * hz) * length, NONE)
+        diffuse = max((nx * lx + ny * ly + nz * lz) * length, ZERO)
+        gloss = max((nx * hx + ny * hy + nz * hz) * length, ZERO)
         sky = (nx * ux + ny * uy + nz * uz) * length
-        # In steps that 8 bits can hardly show: all three channels then change at the same places, and the stored frames
-        # are an eighth smaller.
+        # Quantised in steps that are hardly visible in 8 bits: all three channels then change at the same positions,
+        # and the stored frames are an eighth smaller.
         lit = np.floor((AMBIENT + SKY * sky + KEY * diffuse) * STEPS + HALF) / STEPS
-        gloss *= gloss  # the 16th power by squaring: `pow` differs between machines
+        gloss *= gloss  # 16th power by squaring, as `pow` differs between machines
         gloss *= gloss
         gloss *= gloss
         gloss *= gloss
@@ -252,14 +255,13 @@ def _light(n, lamps, recolour, work):  # type: ignore[no-untyped-def]
 
 @compiled(nogil=True, error_model="numpy")
 def shade(  # type: ignore[no-untyped-def]
-    planes, corners, kinds, sides, texture, atlas, textures, lamps, recolour, background, work, visible, extent,
+    planes, corners, kinds, sides, texture, atlas, textures, lights, recolour, background, work, visible, extent,
     encode, out,
 ):  # fmt: skip
-    """Averages every touched pixel of `visible` into `out` (N, N, C); a surface is shaded once in a pixel it shows in.
+    """Shades every pixel of `visible` that was drawn to, each surface once per pixel, and writes to `out` (N, N, C).
 
-    `sides` (F + 1,) tells the visible side of its smooth surface for every face, 0 for the background. `lamps` (6, 3),
-    in object axes: direction of the light, of the highlight, upwards, and the hue's matrix. `work` (7 * CAP,) is
-    scratch space.
+    `sides` (F + 1,) is the visible side of the smooth surface of every face, 0 for the background. `lights` (6, 3) are
+    the directions of light, highlight and up in object axes, and the hue matrix. `work` (7 * CAP,) is scratch space.
     """
     size, channels = out.shape[1], out.shape[2]
     samples = visible.shape[0]
@@ -294,7 +296,7 @@ def shade(  # type: ignore[no-untyped-def]
             touched[column] = True
             if n + factor * factor > CAP:
                 _interpolate(n, faces, xs, ys, planes, corners, kinds, texture, atlas, textures, work)
-                _light(n, lamps, recolour, work)
+                _light(n, lights, recolour, work)
                 _add(n, columns, counts, work, totals)
                 n = 0
             if same:
@@ -302,7 +304,7 @@ def shade(  # type: ignore[no-untyped-def]
                 xs[n], ys[n], counts[n] = column * factor + 0.5 * factor, y0 + 0.5 * factor, factor * factor
                 n += 1
                 continue
-            done = np.uint64(0)  # one bit a sample
+            done = np.uint64(0)  # one bit per sample
             for i in range(factor):
                 for j in range(factor):
                     if done >> np.uint64(i * factor + j) & np.uint64(1):
@@ -326,13 +328,13 @@ def shade(  # type: ignore[no-untyped-def]
                         counts[n] = count
                         n += 1
         _interpolate(n, faces, xs, ys, planes, corners, kinds, texture, atlas, textures, work)
-        _light(n, lamps, recolour, work)
+        _light(n, lights, recolour, work)
         _add(n, columns, counts, work, totals)
         for column in range(first_column, last_column):
             if touched[column]:
                 touched[column] = False
                 red, green, blue = totals[0, column], totals[1, column], totals[2, column]
-                totals[0, column], totals[1, column], totals[2, column] = NONE, NONE, NONE
+                totals[0, column], totals[1, column], totals[2, column] = ZERO, ZERO, ZERO
                 if channels == 3:
                     out[row, column, 0] = encode[np.uint32(red * scale + HALF)]
                     out[row, column, 1] = encode[np.uint32(green * scale + HALF)]
@@ -354,7 +356,7 @@ def _add(n, columns, counts, work, totals):  # type: ignore[no-untyped-def]
 
 @compiled(nogil=True, error_model="numpy")
 def clear(depth, visible, extent):  # type: ignore[no-untyped-def]
-    """Empties the part of the buffers that the last frame touched."""
+    """Clears the part of the buffers that the last frame drew to."""
     for row in range(extent[0], extent[1] + 1):
         depth[row, extent[2] : extent[3] + 1] = 0.0
         visible[row, extent[2] : extent[3] + 1] = 0
@@ -366,21 +368,21 @@ def draw(  # type: ignore[no-untyped-def]
     scale, directions, hue, recolour, distance, focal, factor, background, screen, planes, sides, depth, visible,
     extent, work, encode, out,
 ):  # fmt: skip
-    """A whole frame, from the buffers of the last one to the picture: one call, as each costs some microseconds."""
+    """Draws a frame in a single call, as each call from Python costs some microseconds."""
     clear(depth, visible, extent)
     project(vertices, matrix, distance, focal, visible.shape[0] / 2, screen)
     find_visible(
         screen, faces, hidden_back, surfaces, opacity, cutout, uv, texture, atlas, textures, planes, sides, depth,
         visible, extent, factor,
     )  # fmt: skip
-    lamps = np.empty((6, 3), np.float32)
+    lights = np.empty((6, 3), np.float32)
     for i in range(3):
         for j in range(3):
-            # The lights are turned into object axes once, in place of every normal into camera axes.
-            turned = directions[i, 0] * matrix[0, j] + directions[i, 1] * matrix[1, j] + directions[i, 2] * matrix[2, j]
-            lamps[i, j] = turned / scale
-            lamps[3 + i, j] = hue[i, j]
+            # The lights are transformed to object axes once, instead of every normal to camera axes.
+            light = directions[i, 0] * matrix[0, j] + directions[i, 1] * matrix[1, j] + directions[i, 2] * matrix[2, j]
+            lights[i, j] = light / scale
+            lights[3 + i, j] = hue[i, j]
     shade(
-        planes, corners, kinds, sides, texture, atlas, textures, lamps, recolour, background, work, visible, extent,
+        planes, corners, kinds, sides, texture, atlas, textures, lights, recolour, background, work, visible, extent,
         encode, out,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Mesh -> pictures, on the CPU, in about a millisecond a frame: arrays in, arrays out."""
+"""Renders meshes on the CPU, in about a millisecond per frame."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from lie_ssl.render.surfaces import hidden_backs, smooth_surfaces
 from lie_ssl.render.view import RenderSettings, View, camera_matrix, hue_matrix, light_direction
 
 DType = Literal["uint8", "float32"]
-TABLE = 8192  # entries of the table from linear light to sRGB: finer than a step of 8 bits everywhere
+TABLE = 8192  # entries of the table from linear light to sRGB; finer than 8 bits everywhere
 
 
 def srgb_to_linear(colour: NDArray[Any]) -> NDArray[np.float32]:
-    """sRGB in [0, 1] to linear light, any shape."""
+    """Converts sRGB in [0, 1] to linear light; any shape."""
     c = np.asarray(colour, np.float64)
     return np.where(c <= 0.04045, c / 12.92, ((np.maximum(c, 0) + 0.055) / 1.055) ** 2.4).astype(np.float32)
 
 
 @lru_cache
 def encoding_table(dtype: DType) -> NDArray[Any]:
-    """(TABLE,) sRGB of evenly spaced linear light, as bytes or as floats."""
+    """(TABLE,) sRGB values of evenly spaced linear light, as bytes or floats."""
     c = np.linspace(0, 1, TABLE)
     s = np.where(c <= 0.0031308, c * 12.92, 1.055 * c ** (1 / 2.4) - 0.055)
     return np.rint(s * 255).astype(np.uint8) if dtype == "uint8" else s.astype(np.float32)
 
 
 class Rasteriser:
-    """Draws frames of one mesh; keeps its buffers from frame to frame."""
+    """Draws frames of one mesh and reuses its buffers."""
 
     def __init__(self, mesh: Mesh, settings: RenderSettings, dtype: DType = "uint8") -> None:
         self.mesh, self.settings = mesh, settings
@@ -50,16 +50,16 @@ class Rasteriser:
         self._hidden_back = hidden_backs(mesh)
         self._atlas, self._texels = _pack(mesh.textures)
         has_holes = np.array([bool((t[..., 3] < 128).any()) for t in mesh.textures] + [False])
-        self._cutout = has_holes[mesh.texture]  # the last entry answers for texture -1
+        self._cutout = has_holes[mesh.texture]  # the last entry is for texture -1
         self._background = srgb_to_linear(np.array(settings.background))
         self._encode = encoding_table(dtype)
-        # A copy of a whole picture is many times faster than filling in one pixel over and over.
+        # Copying a whole picture is many times faster than filling it with one pixel.
         self._empty = np.broadcast_to(
             self._background_pixel(), (settings.size, settings.size, settings.channels)
         ).copy()
 
     def draw(self, view: View, out: NDArray[Any] | None = None) -> NDArray[Any]:
-        """One frame (size, size, channels)."""
+        """Draws a frame (size, size, channels)."""
         s, m = self.settings, self.mesh
         if out is None:
             out = np.empty((s.size, s.size, s.channels), self._encode.dtype)
@@ -82,7 +82,7 @@ class Rasteriser:
 
 
 def rasterise(mesh: Mesh, views: Sequence[View], settings: RenderSettings, dtype: DType = "uint8") -> NDArray[Any]:
-    """(len(views), size, size, channels) frames of one mesh."""
+    """Draws frames (len(views), size, size, channels) of a mesh."""
     rasteriser = Rasteriser(mesh, settings, dtype)
     out = np.empty((len(views), settings.size, settings.size, settings.channels), dtype)
     for view, frame in zip(views, out, strict=True):
@@ -91,9 +91,9 @@ def rasterise(mesh: Mesh, views: Sequence[View], settings: RenderSettings, dtype
 
 
 def _corner_rows(mesh: Mesh) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
-    """What shading needs: (F, 25) rows of normals, linear colours, uv and root of the highlight; (F,) kinds of faces.
+    """Arrays for shading: (F, 25) normals, linear colours, uv and square root of the highlight; (F,) kinds of faces.
 
-    Surfaces are two-sided, so the normals are turned to the front of their face here, and to the camera when drawn.
+    Surfaces are two-sided, so normals are flipped to the front of their face here, and to the camera when drawn.
     """
     n = len(mesh.faces)
     a, b, c = (mesh.vertices[mesh.faces[:, i]].astype(np.float64) for i in range(3))
@@ -108,15 +108,15 @@ def _corner_rows(mesh: Mesh) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
 
 
 @lru_cache(maxsize=64)
-def _directions(turned: float) -> NDArray[np.float64]:
-    """(3, 3) towards the lamp, half-way between lamp and camera, and upwards, in camera axes."""
-    light = light_direction(turned)
+def _directions(degrees: float) -> NDArray[np.float64]:
+    """(3, 3) unit vectors towards the light, halfway between light and camera, and up, in camera axes."""
+    light = light_direction(degrees)
     half_way = light + np.array([0.0, 0.0, 1.0])
     return np.stack([light, half_way / np.sqrt((half_way**2).sum()), np.array([0.0, 1.0, 0.0])])
 
 
 def _pack(textures: Sequence[NDArray[np.uint8]]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """All texels of all textures in one array (linear light, alpha), and (T, 3) start, height and width of each."""
+    """(T, 3) start, height and width of each texture, and the texels of all textures (linear light and alpha)."""
     if not textures:
         return np.zeros((1, 3), np.int64), np.zeros((1, 4), np.float32)
     starts = np.cumsum([0, *(t.shape[0] * t.shape[1] for t in textures)])

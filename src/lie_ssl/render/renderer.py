@@ -1,4 +1,4 @@
-"""One function for every way to draw."""
+"""The common interface of all renderers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lie_ssl.errors import UserError
 from lie_ssl.render.view import RenderSettings, View
 
-if TYPE_CHECKING:  # numba is loaded with the first picture, not before
+if TYPE_CHECKING:  # numba is only loaded with the first picture
     from lie_ssl.objects.mesh import Mesh
 
 Backend = Literal["raster", "blender"]
@@ -23,7 +23,17 @@ def render(
     backend: Backend = "raster",
     dtype: Literal["uint8", "float32"] = "uint8",
 ) -> NDArray[Any]:
-    """(len(views), size, size, channels) sRGB frames of one mesh, in 0 to 255 or as float32 in 0 to 1.
+    """Renders a mesh.
+
+    Args:
+        mesh: A normalised mesh.
+        views: One view per frame.
+        settings: Size, background and camera.
+        backend: The renderer.
+        dtype: uint8 for values from 0 to 255, float32 for values from 0 to 1.
+
+    Returns:
+        sRGB frames (len(views), size, size, channels).
 
     >>> from lie_ssl.objects.shapes import make_instance
     >>> mesh, _ = make_instance("chair", 0)
@@ -32,9 +42,9 @@ def render(
     """
     settings = settings or RenderSettings()
     if isinstance(views, View):
-        raise UserError("render takes a list of views: render(mesh, [View()])")
+        raise UserError("render expects a list of views: render(mesh, [View()])")
     if dtype not in ("uint8", "float32"):
-        raise UserError(f"dtype is {dtype!r}, but pictures are uint8 or float32")
+        raise UserError(f"dtype is {dtype!r}, but it must be uint8 or float32")
     mesh = mesh.clay() if settings.clay else mesh
     if backend == "raster":
         from lie_ssl.render.rasteriser import rasterise
@@ -44,4 +54,4 @@ def render(
         from lie_ssl.render.blender import render_blender
 
         return render_blender(mesh, views, settings, dtype)
-    raise UserError(f"there is no renderer {backend!r}; there are raster and blender")
+    raise UserError(f"there is no renderer {backend!r}; use raster or blender")

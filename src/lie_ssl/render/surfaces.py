@@ -1,6 +1,6 @@
-"""What can be known of a mesh before it is drawn: which faces form one smooth surface, and which backs are never seen.
+"""Precomputes properties of a mesh: which faces form a smooth surface, and which back faces are never visible.
 
-Shape letters: F faces, E edges (three of each face).
+Shape letters: F faces, E edges (three per face).
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ Flags = NDArray[np.bool_]
 
 
 def smooth_surfaces(mesh: Mesh) -> NDArray[np.int32]:
-    """(F,) number of the smooth surface that each face belongs to, from 1.
+    """(F,) index of the smooth surface of each face, from 1.
 
-    Across the edges within a surface everything that shading looks at is continuous, so the faces of a surface that
-    meet in one pixel need to be shaded only once there.
+    All inputs of shading are continuous across the edges within a surface, so the faces of a surface that meet in a
+    pixel are shaded there only once.
     """
-    look = np.concatenate([mesh.normals, mesh.colours, mesh.uv], axis=2)  # (F, 3, 8)
+    attributes = np.concatenate([mesh.normals, mesh.colours, mesh.uv], axis=2)  # (F, 3, 8)
     material = np.stack([mesh.texture.astype(np.float32), mesh.shine, mesh.opacity], axis=1)
     first, second, _ = _shared_edges(mesh)
     (f, i), (g, j) = (first // 3, first % 3), (second // 3, second % 3)
-    # Two faces walk a shared edge in opposite directions: the start of one corner is the end of the other.
-    same = np.abs(look[f, i] - look[g, (j + 1) % 3]).max(axis=1) < 1e-3
-    same &= np.abs(look[f, (i + 1) % 3] - look[g, j]).max(axis=1) < 1e-3
+    # Two faces traverse a shared edge in opposite directions: the start of one is the end of the other.
+    same = np.abs(attributes[f, i] - attributes[g, (j + 1) % 3]).max(axis=1) < 1e-3
+    same &= np.abs(attributes[f, (i + 1) % 3] - attributes[g, j]).max(axis=1) < 1e-3
     same &= (material[f] == material[g]).all(axis=1)
     surfaces: NDArray[np.int32] = _components(mesh.n_faces, f[same], g[same]) + np.int32(1)
     return surfaces
 
 
 def hidden_backs(mesh: Mesh) -> Flags:
-    """(F,) faces of closed solids: as seen from outside, another face of the solid covers their backs."""
-    first, second, lonely = _shared_edges(mesh)
+    """(F,) whether a face belongs to a closed solid, whose other faces hide its back."""
+    first, second, unpaired = _shared_edges(mesh)
     parts = _components(mesh.n_faces, first // 3, second // 3)
     a, b, c = (mesh.vertices[mesh.faces[:, i]].astype(np.float64) for i in range(3))
     volume = np.bincount(parts, np.einsum("fi,fi->f", a, np.cross(b, c)))
     open_faces = np.zeros(mesh.n_faces, bool)
-    open_faces[lonely // 3] = True
+    open_faces[unpaired // 3] = True
     holes = np.array([bool((t[..., 3] < 255).any()) for t in mesh.textures] + [False])
     open_faces |= (mesh.opacity < 1) | holes[mesh.texture]
     is_open = np.bincount(parts, open_faces) > 0
@@ -49,10 +49,10 @@ def hidden_backs(mesh: Mesh) -> Flags:
 
 
 def _shared_edges(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs of half-edges (face * 3 + corner) that run along the same edge in opposite directions, and those without.
+    """Pairs of half-edges (face * 3 + corner) along the same edge in opposite directions, and unpaired half-edges.
 
-    Corners are matched by place, because textures and creases split vertices. An edge with more than one half-edge in a
-    direction is no edge of a solid; all its half-edges count as lonely.
+    Corners are matched by position, because textures and creases split vertices. An edge with several half-edges in one
+    direction is not an edge of a solid; all its half-edges count as unpaired.
     """
     corners = corner_points(mesh.vertices, mesh.faces)  # (F, 3)
     start, end = corners.reshape(-1), np.roll(corners, -1, axis=1).reshape(-1)  # (E,)
@@ -71,7 +71,7 @@ def _shared_edges(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.int64], NDA
 
 @compiled()
 def _components(n, first, second):  # type: ignore[no-untyped-def]
-    """(n,) number of the connected part that each node belongs to, given pairs of neighbours."""
+    """(n,) index of the connected component of each node, given pairs of neighbours."""
     root = np.arange(n)
     for k in range(len(first)):
         a, b = first[k], second[k]
@@ -87,7 +87,7 @@ def _components(n, first, second):  # type: ignore[no-untyped-def]
             root[a] = b
     number = np.empty(n, np.int32)
     count = 0
-    for k in range(n):  # a root is the smallest of its part, so it comes first
+    for k in range(n):  # a root is the smallest node of its component, so it comes first
         a = k
         while root[a] != a:
             a = root[a]

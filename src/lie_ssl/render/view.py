@@ -1,4 +1,4 @@
-"""What a frame shows: the pose of the object and what else the renderer can vary, and how to draw it."""
+"""Views (pose, light, hue, size of a frame) and render settings."""
 
 from __future__ import annotations
 
@@ -14,49 +14,51 @@ from lie_ssl.serialization import check_numbers
 
 Matrix = NDArray[np.float64]
 
-# The typical pose is seen a little from the right and from above, as objects are usually photographed.
+# The typical pose is seen from slightly right and above, as objects are usually photographed.
 TYPICAL_AZIMUTH = -32.0
 TYPICAL_ELEVATION = 22.0
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One frame: a rotation of the object in camera axes, and the other factors. Angles are degrees."""
+    """The view of one frame: the rotation of the object in camera axes and other factors. Angles are in degrees."""
 
     rotation: Matrix = field(default_factory=lambda: np.eye(3))  # (3, 3), applied after the typical view
-    elevation: float = 0.0  # how much higher the camera stands than usual
-    light: float = 0.0  # turn of the light about the vertical axis of the camera
-    hue: float = 0.0  # turn of all colours about the grey axis
+    elevation: float = 0.0  # of the camera above its usual height
+    light: float = 0.0  # rotation of the light about the vertical axis of the camera
+    hue: float = 0.0  # rotation of all colours about the grey axis
     scale: float = 1.0  # size of the object
 
     def __post_init__(self) -> None:
         if np.shape(self.rotation) != (3, 3) or not np.isfinite(self.rotation).all():
-            raise UserError(f"a rotation is 3 x 3 finite numbers, but this one has the shape {np.shape(self.rotation)}")
+            raise UserError(
+                f"a rotation must be 3 x 3 finite numbers, but this one has the shape {np.shape(self.rotation)}"
+            )
         if not 0 < self.scale <= 1:
-            raise UserError(f"scale is {self.scale}, but it lies above 0 and reaches to 1, the whole frame")
+            raise UserError(f"scale is {self.scale}, but it must be above 0 and at most 1, the whole frame")
 
 
 @dataclass(frozen=True)
 class RenderSettings:
-    """How frames are drawn; the same for a whole data set."""
+    """Settings of the renderer, the same for a whole data set."""
 
-    size: int = 64  # pixels of a side
-    supersample: int = 3  # samples of a pixel along each side
+    size: int = 64  # pixels per side
+    supersample: int = 3  # samples per pixel along each side
     background: tuple[float, float, float] = (1.0, 1.0, 1.0)  # sRGB
-    grey: bool = False  # one channel in place of three
-    clay: bool = False  # all surfaces alike in colour: only the shape is left to tell objects apart
-    field_of_view: float = 30.0  # degrees; small is flat like a long lens
+    grey: bool = False  # one channel instead of three
+    clay: bool = False  # one colour for all surfaces, so that only the shape distinguishes objects
+    field_of_view: float = 30.0  # degrees; small values look flat, like a telephoto lens
 
     def __post_init__(self) -> None:
         check_numbers(self)
         if not 1 <= self.size <= 4096:
-            raise UserError(f"size is {self.size}, but a picture has 1 to 4096 pixels a side")
+            raise UserError(f"size is {self.size}, but it must be 1 to 4096 pixels")
         if not 1 <= self.supersample <= 8:
             raise UserError(f"supersample is {self.supersample}, but it must be 1 to 8")
         if not 1 <= self.field_of_view <= 120:
             raise UserError(f"field_of_view is {self.field_of_view}, but it must be 1 to 120 degrees")
         if len(self.background) != 3 or not all(0 <= c <= 1 for c in self.background):
-            raise UserError(f"background is {self.background}, but it is three numbers from 0 to 1")
+            raise UserError(f"background is {self.background}, but it must be three numbers from 0 to 1")
 
     @property
     def channels(self) -> int:
@@ -64,16 +66,16 @@ class RenderSettings:
 
     @cached_property
     def distance(self) -> float:
-        """How far the camera stands so that the unit sphere just fits the frame."""
+        """The distance of the camera at which the unit sphere just fits in the frame."""
         return 1.0 / math.sin(math.radians(self.field_of_view) / 2)
 
     @cached_property
     def focal(self) -> float:
-        """Focal length, in halves of the frame."""
+        """Focal length, in units of half the frame."""
         return 1.0 / math.tan(math.radians(self.field_of_view) / 2)
 
 
-def turn(axis: int, degrees: float) -> Matrix:
+def axis_rotation(axis: int, degrees: float) -> Matrix:
     """(3, 3) right-handed rotation about axis 0 (x), 1 (y) or 2 (z)."""
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     i, j = [(1, 2), (2, 0), (0, 1)][axis]
@@ -83,23 +85,23 @@ def turn(axis: int, degrees: float) -> Matrix:
 
 
 def camera_matrix(view: View) -> Matrix:
-    """(3, 3) from object axes to camera axes (x right, y up, z towards the viewer), size included."""
+    """(3, 3) from object axes to camera axes (x right, y up, z towards the viewer), including the scale."""
     return view.scale * (np.asarray(view.rotation, np.float64) @ _typical(view.elevation))
 
 
 @lru_cache(maxsize=64)
 def _typical(elevation: float) -> Matrix:
-    return turn(0, TYPICAL_ELEVATION + elevation) @ turn(1, TYPICAL_AZIMUTH)
+    return axis_rotation(0, TYPICAL_ELEVATION + elevation) @ axis_rotation(1, TYPICAL_AZIMUTH)
 
 
 @lru_cache(maxsize=64)
 def light_direction(light: float) -> Matrix:
-    """(3,) unit vector towards the lamp, in camera axes: it stands with the camera, not with the object.
+    """(3,) unit vector towards the light, in camera axes: it moves with the camera, not with the object.
 
-    `light` turns it about the vertical axis, in degrees.
+    `light` rotates it about the vertical axis, in degrees.
     """
     key = np.array([-0.45, 0.7, 0.85])
-    direction: Matrix = turn(1, light) @ (key / np.linalg.norm(key))
+    direction: Matrix = axis_rotation(1, light) @ (key / np.linalg.norm(key))
     return direction
 
 

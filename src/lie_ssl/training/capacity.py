@@ -1,4 +1,4 @@
-"""What a run takes of the machine: how many fit side by side, and how many threads are worth it."""
+"""Estimates the resources of a run: how many runs fit in parallel, and how many threads each should use."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from lie_ssl.threads import core_budget, is_automatic, is_small, one_thread
 from lie_ssl.training.config import PretrainConfig
 
 BASE_MEMORY = 1e9  # bytes of a process with torch and a small model
-BYTES_A_WEIGHT = 20  # the weight, its gradient, the two running means of AdamW, and heads beside the encoder
+BYTES_PER_WEIGHT = 20  # the weight, its gradient, the two moments of AdamW, and heads
 
 
-def jobs_at_once(asked: int | None, runs: Sequence[PretrainConfig], data: Path | str = "") -> int:
-    """How many runs to do at the same time.
+def worker_count(requested: int | None, runs: Sequence[PretrainConfig], data: Path | str = "") -> int:
+    """The number of runs to train in parallel.
 
     Args:
-        asked: What the user wants; None for as many as there are cores and as fit into memory, or one on a GPU.
-        runs: Their configs.
-        data: Folder of their data set; empty for the one that their configs name.
+        requested: The user's choice; None for as many as there are cores and as fit in memory, or one on a GPU.
+        runs: The configs of the runs.
+        data: Folder of their data set; by default the one in their configs.
     """
-    most = asked or core_budget()
-    if min(most, len(runs)) > 1 and asked is None:
+    most = requested or core_budget()
+    if min(most, len(runs)) > 1 and requested is None:
         frames = FrameSet(data or runs[0].data)
         needed = max(expected_memory(config, frames) for config in runs)
         most = 1 if any(map(on_gpu, runs)) else min(most, int(available_memory() / needed))
@@ -38,20 +38,20 @@ def jobs_at_once(asked: int | None, runs: Sequence[PretrainConfig], data: Path |
 
 
 def on_gpu(config: PretrainConfig) -> bool:
-    """Whether a run will compute elsewhere than on the CPU."""
+    """Whether a run uses a GPU."""
     return config.device in ("cuda", "mps") or (config.device == "auto" and torch.cuda.is_available())
 
 
 def expected_memory(config: PretrainConfig, frames: FrameSet) -> float:
-    """A rough guess at the bytes of a run: its weights, and what the backward pass needs of both pictures of a pair."""
+    """Estimates the bytes of a run: its weights, and the activations of both pictures of a pair."""
     size = _size(config.encoder, frames.size, frames.channels)
     if size is None:
         return BASE_MEMORY
-    return BASE_MEMORY + BYTES_A_WEIGHT * size.weights + 4 * size.outputs * 2 * config.optim.batch
+    return BASE_MEMORY + BYTES_PER_WEIGHT * size.weights + 4 * size.outputs * 2 * config.optim.batch
 
 
 def run_threads(config: PretrainConfig, frames: FrameSet) -> AbstractContextManager[None]:
-    """One thread for a run with small layers; see :func:`lie_ssl.threads.is_small`."""
+    """Limits a run with small layers to one thread; see :func:`lie_ssl.threads.is_small`."""
     if not is_automatic():
         return one_thread(False)
     size = _size(config.encoder, frames.size, frames.channels)
@@ -59,10 +59,10 @@ def run_threads(config: PretrainConfig, frames: FrameSet) -> AbstractContextMana
 
 
 def encoder_threads(encoder: Encoder) -> AbstractContextManager[None]:
-    """One thread for the evaluation of an encoder with small layers."""
+    """Limits the evaluation of an encoder with small layers to one thread."""
     if not is_automatic():
         return one_thread(False)
-    with suppress(Exception):  # whatever a user's own code may raise when it is measured
+    with suppress(Exception):  # a user's own encoder may raise anything
         return _threads(size_of(encoder), BATCH)
     return one_thread(False)
 
@@ -73,7 +73,7 @@ def _threads(size: EncoderSize | None, batch: int) -> AbstractContextManager[Non
 
 @cache
 def _size(config: EncoderConfig, image_size: int, channels: int) -> EncoderSize | None:
-    """None for an encoder that cannot be built without memory, or not at all; then its run says why."""
-    with suppress(Exception):  # whatever a user's own code may raise
+    """The size of an encoder; None if it cannot be built on the meta device, or at all (then its run reports why)."""
+    with suppress(Exception):  # a user's own encoder may raise anything
         return expected_size(config, image_size, channels)
     return None

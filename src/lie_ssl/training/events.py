@@ -1,10 +1,10 @@
-"""The progress of a run in another process: lines of JSON in a file, which the one writes and the other reads.
+"""The progress of a run in another process: it writes lines of JSON to a file, and this process reads them.
 
-    {"say": "going on at step 20"}
+    {"say": "resuming at step 20"}
     {"step": [30, 500, 0.71]}
     {"busy": "evaluating"}
 
-Other lines, such as what a user's own code prints, stay in the file and are passed over.
+Other lines, such as the output of a user's own code, are ignored.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lie_ssl.training.progress import ProgressReporter
 
 
 class EventWriter:
-    """A reporter that writes what it is told to a stream, line by line."""
+    """A reporter that writes events to a stream, one per line."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -36,23 +36,23 @@ class EventWriter:
 
 
 class EventReader:
-    """Passes on to a reporter what has been written to a file since it was last asked."""
+    """Reads events from a growing file and forwards them to a reporter."""
 
     def __init__(self, path: Path, reporter: ProgressReporter) -> None:
         self._path, self._reporter = path, reporter
         self._position, self._rest = 0, b""
 
     def forward(self) -> None:
-        """All whole lines that are new."""
+        """Forwards all new complete lines."""
         with self._path.open("rb") as file:
             file.seek(self._position)
             new = file.read()
         self._position += len(new)
         *lines, self._rest = (self._rest + new).split(b"\n")
         for line in lines:
-            self._pass_on(line)
+            self._forward_line(line)
 
-    def _pass_on(self, line: bytes) -> None:
+    def _forward_line(self, line: bytes) -> None:
         try:
             event = json.loads(line)
         except ValueError:

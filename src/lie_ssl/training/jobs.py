@@ -1,7 +1,7 @@
-"""Independent pieces of work, several at a time.
+"""Runs independent jobs, several in parallel.
 
-The interface is narrow: jobs go in, outcomes come out in the order in which the jobs end, and nobody else needs to know
-where they ran.
+The interface is narrow: jobs go in, outcomes come out in the order in which the jobs finish, and no caller needs to
+know where they ran.
 """
 
 from __future__ import annotations
@@ -17,47 +17,47 @@ from lie_ssl.training.progress import JobsReporter, ProgressReporter
 
 @dataclass(frozen=True)
 class Job:
-    """A piece of work whose settings are all in a file, so that any process can do it."""
+    """A job whose settings are all in a file, so that any process can run it."""
 
     name: str
-    """What it is called in messages."""
+    """Its name in messages."""
     file: Path
-    """The settings, NAME.json; what the job prints goes to NAME.out and NAME.err beside it."""
+    """Its settings, NAME.json; its output goes to NAME.out and NAME.err in the same folder."""
     trust: tuple[str, ...] = ()
-    """Import paths that the settings may have."""
+    """Import paths that are allowed in the settings."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a job ended."""
+    """The result of a job."""
 
     job: Job
     error: str = ""
-    """Empty, or why it failed in one sentence."""
+    """Why it failed, in one sentence; empty if it succeeded."""
 
 
 Work = Callable[[Path, Collection[str], ProgressReporter], None]
-"""What is done with the file of a job, its `trust` and a reporter. `lie-ssl job` does the same in other processes."""
+"""Runs a job, given its file, its `trust` and a reporter. `lie-ssl job` does the same in another process."""
 
 
-def run_jobs(jobs: Iterable[Job], work: Work, at_once: int, reporter: JobsReporter) -> Generator[Outcome]:
-    """Runs jobs and gives each as it ends; a job that fails does not stop the others.
+def run_jobs(jobs: Iterable[Job], work: Work, workers: int, reporter: JobsReporter) -> Generator[Outcome]:
+    """Runs jobs and yields the outcome of each as it finishes; a job that fails does not stop the others.
 
-    The next job is taken from the iterable when there is room for it. One job at a time runs in this process; several
-    run in processes that share the cores evenly. Closing the generator, Ctrl-C and SIGTERM end these processes.
+    The next job is taken from the iterable when a worker is free. A single worker is this process; several are child
+    processes that share the cores evenly. Closing the generator, Ctrl-C and SIGTERM stop these processes.
 
     Args:
-        jobs: What is to be done, in this order.
-        work: What a job consists of.
-        at_once: How many jobs run at the same time.
+        jobs: The jobs, in order.
+        work: Runs a single job.
+        workers: Maximum number of jobs in parallel.
         reporter: Receives their progress.
     """
     from lie_ssl.training.processes import run_in_processes
 
-    if at_once == 1:
+    if workers == 1:
         yield from _run_here(jobs, work, reporter)
     else:
-        yield from run_in_processes(jobs, at_once, max(1, core_budget() // at_once), reporter)
+        yield from run_in_processes(jobs, workers, max(1, core_budget() // workers), reporter)
 
 
 def _run_here(jobs: Iterable[Job], work: Work, reporter: JobsReporter) -> Generator[Outcome]:

@@ -45,7 +45,7 @@ from lie_ssl.training.progress import NullReporter, ProgressReporter
 from lie_ssl.training.start import start_from
 
 REMEDY = "copy the run again, or remove its folder and train it again"
-BYTES_A_WEIGHT = 12  # the gradient and AdamW's two running means; the weight itself is already allocated
+BYTES_PER_WEIGHT = 12  # the gradient and AdamW's two running means; the weight itself is already allocated
 
 
 def pretrain(config: PretrainConfig, out: Path | str, reporter: ProgressReporter | None = None) -> Path:
@@ -82,7 +82,7 @@ def pretrain(config: PretrainConfig, out: Path | str, reporter: ProgressReporter
     model = build_model(config, frames.size, frames.channels, sampler.deltas.factors)
     if device == "cpu":
         weights = sum(p.numel() for p in model.parameters())
-        check_memory(weights * BYTES_A_WEIGHT, f"training {weights:.3g} weights", "use a smaller encoder")
+        check_memory(weights * BYTES_PER_WEIGHT, f"training {weights:.3g} weights", "use a smaller encoder")
     if config.start and not (out / LAST).exists():
         reporter.say(start_from(model, config, frames.card["card_hash"]))
     if world > 1:

@@ -1,4 +1,4 @@
-"""The modelling vocabulary, in one import for those who write classes."""
+"""All modelling functions in one import, for authors of classes."""
 
 from lie_ssl.objects.shapes.bodies import crossed_beams, cushion
 from lie_ssl.objects.shapes.curves import (

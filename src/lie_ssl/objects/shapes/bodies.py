@@ -1,4 +1,4 @@
-"""Bodies that furniture shares: padding and crossed legs."""
+"""Parts of furniture: padding and crossed legs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lie_ssl.objects.shapes.solids import box, loft
 
 
 def cushion(width: float, height: float, depth: float, edge: float, dome: float = 0.0) -> Part:
-    """A padded block: every edge rounded by about `edge`, the top raised by `dome` in the middle."""
+    """A padded block: all edges are rounded by about `edge`, and the middle of the top is raised by `dome`."""
     edge = min(edge, 0.49 * min(width, height, depth))
     levels = [(-1, 90), (-1, 40), (-1, 0), (1, 0), (1, 40), (1, 90)]
     rings = []
@@ -25,7 +25,7 @@ def cushion(width: float, height: float, depth: float, edge: float, dome: float 
 
 
 def crossed_beams(x: float, height: float, depth: float, thick: float, apart: float, share: float = 1.0) -> Part:
-    """Two beams crossed like an X in the plane at `x`, one `apart` from the other; `share` is of the full diagonal."""
-    tilt, long = math.degrees(math.atan2(height, depth)), math.hypot(height, depth) * share
-    beam = box(thick, thick, long)
+    """Two beams that form an X, at `x` and `x + apart`; `share` is their length relative to the full diagonal."""
+    tilt, length = math.degrees(math.atan2(height, depth)), math.hypot(height, depth) * share
+    beam = box(thick, thick, length)
     return beam.rot(x=tilt).at(x) + beam.rot(x=-tilt).at(x + apart)

@@ -1,4 +1,4 @@
-"""Curves and outlines that the solids are made from. Outlines are (N, 2) in the x-y plane, anticlockwise, open."""
+"""Curves and outlines for solids. Outlines are (N, 2) in the x-y plane, anticlockwise, without repeating a point."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Point = tuple[float, float, float]
 
 
 def spline(points: ArrayLike, n: int = 24, closed: bool = False) -> Array:
-    """(K, 2 or 3) control points -> (n, 2 or 3) points on a smooth curve through all of them (Catmull-Rom)."""
+    """(K, 2 or 3) control points -> (n, 2 or 3) points on the Catmull-Rom spline through them."""
     p = np.asarray(points, np.float64)
     k = len(p)
     if closed:
@@ -30,25 +30,25 @@ def spline(points: ArrayLike, n: int = 24, closed: bool = False) -> Array:
 
 
 def mirrored_spline(right: Sequence[tuple[float, float]], n: int) -> Array:
-    """A closed smooth outline out of its right half, which runs from the bottom middle to the top middle."""
+    """A closed smooth outline, given its right half from the bottom middle to the top middle."""
     left = [(-x, y) for x, y in right[-2:0:-1]]
     return spline([*right, *left], n, closed=True)
 
 
 def arc(radius: float, start: float, end: float, n: int = 12) -> Array:
-    """(n, 2) points on a circle about the origin from angle `start` to `end`, degrees, anticlockwise from +x."""
+    """(n, 2) points on a circle about the origin, from angle `start` to `end` in degrees, anticlockwise from +x."""
     angles = np.radians(np.linspace(start, end, n))
     return radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
 def ellipse(width: float, height: float, n: int = 24) -> Array:
-    """(n, 2) outline with the given full width and height."""
+    """(n, 2) outline of an ellipse with the given full width and height."""
     angles = np.arange(n) * (2 * math.pi / n)
     return np.stack([np.cos(angles) * width / 2, np.sin(angles) * height / 2], axis=1)
 
 
 def rectangle(width: float, height: float, round: float = 0.0, n: int = 4) -> Array:
-    """Outline of a rectangle about the origin; `round` is the radius of its corners, `n` the steps of each."""
+    """Outline of a rectangle about the origin; `round` is the radius of its corners, `n` the steps per corner."""
     r = min(round, width / 2, height / 2)
     if r <= 0:
         x, y = width / 2, height / 2
@@ -70,22 +70,22 @@ def lift(points: ArrayLike, z: ArrayLike = 0.0) -> Array:
 
 
 def lying(outline: Array, y: ArrayLike = 0.0) -> Array:
-    """(N, 2) outline -> (N, 3), lying at height `y`; its upper side points to the back."""
+    """(N, 2) outline -> (N, 3), horizontal at height `y`; its top points to the back."""
     return np.column_stack([outline[:, 0], np.broadcast_to(np.asarray(y, np.float64), (len(outline),)), -outline[:, 1]])
 
 
 def standing(outline: Array, x: float, y: float = 0.0) -> Array:
-    """(N, 2) outline -> (N, 3), standing across the x axis at `x`: (up, front), raised by `y`."""
+    """(N, 2) outline (up, front) -> (N, 3), perpendicular to the x axis at `x`, raised by `y`."""
     return np.column_stack([np.full(len(outline), x), outline[:, 0] + y, outline[:, 1]])
 
 
 def cross_section(x: float, low: float, high: float, width: float, round: float) -> Array:
-    """(K, 3) rounded rectangle across a vehicle at `x`, between two heights."""
+    """(K, 3) rounded rectangle, the cross-section of a vehicle at `x` between two heights."""
     return standing(rectangle(high - low, width, round, n=3), x, (low + high) / 2)
 
 
 def symmetric(half: ArrayLike, middle: Sequence[ArrayLike] = (), axis: int = 0) -> Array:
-    """A path out of its first half: the points of `half` and `middle`, then those of `half` mirrored, backwards."""
+    """A symmetric path: the points of `half` and `middle`, then `half` mirrored and reversed."""
     p = np.asarray(half, np.float64)
     back = p[::-1].copy()
     back[:, axis] *= -1
@@ -93,7 +93,7 @@ def symmetric(half: ArrayLike, middle: Sequence[ArrayLike] = (), axis: int = 0) 
 
 
 def bent(points: Sequence[Sequence[float]], radius: float) -> Array:
-    """A path of straight stretches whose corners are rounded, as a bent steel tube."""
+    """A path of straight segments with rounded corners, like a bent steel tube."""
     p = np.asarray(points, np.float64)
     path = [p[0]]
     for before, corner, after in zip(p[:-2], p[1:-1], p[2:], strict=True):

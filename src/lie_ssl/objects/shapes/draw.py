@@ -1,4 +1,4 @@
-"""The dice of the procedural classes: every number an instance is made from is drawn here, by name."""
+"""Random choices of the procedural classes; every parameter of an instance is drawn here, by name."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Range = tuple[float, float]
 
 
 class Draw:
-    """Random choices for one instance, fixed by (seed, class, instance) and kept by name.
+    """Random choices for one instance, determined by (seed, class, instance) and recorded by name.
 
-    `choices` holds the structural decisions, `numbers` the continuous ones; together they are the instance's recipe.
+    `choices` records the structural choices and `numbers` the continuous ones; together they describe the instance.
     """
 
     def __init__(self, seed: int, class_name: str, instance: int) -> None:
@@ -29,32 +29,32 @@ class Draw:
         self.numbers: dict[str, float] = {}
 
     def pick(self, name: str, options: Sequence[Choice], weights: Sequence[float] | None = None) -> Choice:
-        """A structural choice: one of the options."""
+        """Draws a structural choice, one of the options."""
         p = None if weights is None else np.asarray(weights, np.float64) / sum(weights)
         value = options[int(self._random.choice(len(options), p=p))]
         self.choices[name] = value
         return value
 
     def chance(self, name: str, probability: float = 0.5) -> bool:
-        """A structural choice between having something and not."""
+        """Draws whether the instance has something, a structural choice."""
         value = bool(self._random.random() < probability)
         self.choices[name] = value
         return value
 
     def whole(self, name: str, low: int, high: int) -> int:
-        """A structural count, both ends included."""
+        """Draws an integer from `low` to `high` inclusive, a structural choice."""
         value = int(self._random.integers(low, high + 1))
         self.choices[name] = value
         return value
 
     def number(self, name: str, low: float, high: float) -> float:
-        """A continuous choice."""
+        """Draws a continuous number."""
         value = float(self._random.uniform(low, high))
         self.numbers[name] = value
         return value
 
     def colour(self, palette: str = "any") -> Colour:
-        """A colour of a shared palette, slightly varied, so that no two instances have exactly the same."""
+        """Draws a colour from a palette, slightly varied so that no two instances have exactly the same."""
         family = PALETTES[palette]
         hue, saturation, value = family[int(self._random.integers(len(family)))]
         hue = (hue + self._random.uniform(-8, 8)) % 360
@@ -63,11 +63,11 @@ class Draw:
         return colorsys.hsv_to_rgb(hue / 360, saturation, value)
 
 
-def distinct(draw: Draw, *taken: Colour, palette: str = "paint") -> Colour:
-    """A colour that can be told from those already taken."""
+def distinct(draw: Draw, *others: Colour, palette: str = "paint") -> Colour:
+    """Draws a colour that differs clearly from `others`."""
     colour = draw.colour(palette)
     for _ in range(20):
-        if all(sum(abs(a - b) for a, b in zip(colour, t, strict=True)) > 0.7 for t in taken):
+        if all(sum(abs(a - b) for a, b in zip(colour, t, strict=True)) > 0.7 for t in others):
             break
         colour = draw.colour(palette)
     return colour

@@ -1,4 +1,4 @@
-"""Handles and knobs for doors, drawers and lids. They stand out to the front from z = 0 unless said otherwise."""
+"""Handles and knobs for doors, drawers and lids. They protrude to the front from z = 0 unless noted otherwise."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def bow_handle(half: ArrayLike, thick: float, steps: int = 9, n: int = 6, axis: 
 
 
 def bar_handle(width: float, stand: float, thick: float = 0.03) -> Part:
-    """A bar along x on two posts, `stand` in front of the door."""
+    """A bar along x on two posts, at distance `stand` from the door."""
     post = rod((0.4 * width, 0, -0.01), (0.4 * width, 0, stand), 0.8 * thick, n=6).mirror()
     return rod((-width / 2, 0, stand), (width / 2, 0, stand), thick, n=8) + post
 
 
 def door_pull(style: str, width: float) -> Part:
-    """The handle of a machine's door: a round bar, a bent bow, or a shelf to reach behind."""
+    """The door handle of an appliance: a round bar, a bow, or a ledge to reach behind."""
     if style == "bow":
         return bow_handle([(0.5 * width, 0.0, -0.01), (0.35 * width, 0.0, 0.09)], 0.035, n=7)
     if style == "shelf":
@@ -30,7 +30,7 @@ def door_pull(style: str, width: float) -> Part:
 
 
 def furniture_handle(kind: str, length: float) -> Part:
-    """The handle of a drawer or a cupboard, along x: a knob, a bar, a bow or a hanging ring."""
+    """The handle of a drawer or cupboard, along x: a knob, a bar, a bow or a hanging ring."""
     if kind == "knob":
         return disc(0.015, 0.05, 6).at(z=0.02) + ball(0.042, 8).at(z=0.055)
     if kind == "bar":
@@ -41,7 +41,7 @@ def furniture_handle(kind: str, length: float) -> Part:
     return box(0.06, 0.06, 0.03).at(z=0.01) + tube(ring, 0.014, 5, closed=True)
 
 
-def dial_knob(radius: float, turned: float, deep: float = 0.06) -> Part:
-    """A round knob with a grip that shows how far it is turned."""
-    grip = box(0.35 * radius, 1.9 * radius, deep).at(z=deep).rot(z=turned)
-    return disc(radius, deep, 14).at(z=deep / 2) + grip
+def dial_knob(radius: float, angle: float, depth: float = 0.06) -> Part:
+    """A round knob whose grip shows its angle."""
+    grip = box(0.35 * radius, 1.9 * radius, depth).at(z=depth).rot(z=angle)
+    return disc(radius, depth, 14).at(z=depth / 2) + grip

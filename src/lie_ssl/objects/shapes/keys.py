@@ -1,4 +1,4 @@
-"""The keys of keyboards and laptops: caps, rows and blocks of them. They stand on y = 0, the front row at z = 0."""
+"""Keys of keyboards and laptops: caps, rows and blocks. They stand on y = 0, with the front row at z = 0."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def key_cap(width: float, depth: float, height: float, cap: str) -> Part:
 
 @dataclass(frozen=True)
 class Keys:
-    """How the keys of a board look."""
+    """The style of the keys of a keyboard."""
 
     pitch: float
     gap: float
@@ -33,7 +33,7 @@ class Keys:
     accent: Colour
 
     def run(self, shares: list[float], width: float, paints: list[Colour]) -> Part:
-        """A row of keys of the given relative widths, `width` wide in all, centred, on y = 0."""
+        """A centred row of keys on y = 0 with the given relative widths, `width` wide in total."""
         unit, x, keys = width / sum(shares), -width / 2, []
         for share, paint in zip(shares, paints, strict=True):
             key = key_cap(share * unit - self.gap, self.pitch - self.gap, self.height, self.cap)
@@ -42,7 +42,7 @@ class Keys:
         return joined(keys)
 
     def block(self, rows: int, columns: int, width: float) -> Part:
-        """Letter rows, each shifted a little against the one behind, and the space bar's row at z = 0."""
+        """Rows of letter keys, each slightly offset from the next, and the row of the space bar at z = 0."""
         lines = []
         for row in range(rows):
             lead = 1.0 + 0.3 * row
@@ -53,7 +53,7 @@ class Keys:
         return space + joined(lines)
 
     def grid(self, rows: int, columns: int, accent: bool = True) -> Part:
-        """A block of equal keys, its front row at z = 0, its left edge at x = 0; the last key is accented."""
+        """A block of equal keys, front row at z = 0, left edge at x = 0; the last key has an accent colour."""
         width = columns * self.pitch
         row = self.run([1.0] * columns, width, [self.colour] * columns)
         lines = [row.at(z=-r * self.pitch) for r in range(1, rows)]
@@ -61,8 +61,8 @@ class Keys:
         return (joined(lines) + self.run([1.0] * columns, width, front)).at(width / 2)
 
 
-def drawn_keys(draw: Draw, pitch: float, height: float, caps: list[str]) -> Keys:
-    """Keys of a drawn cap, gap and colours."""
+def draw_keys(draw: Draw, pitch: float, height: float, caps: list[str]) -> Keys:
+    """Draws the style of keys: cap, gap and colours."""
     cap, colour = draw.pick("caps", caps), draw.colour()
     edge = draw.colour() if draw.chance("two-tone keys") else colour
     return Keys(pitch, draw.number("gap", 0.12, 0.28) * pitch, height, cap, colour, edge, draw.colour("bright"))

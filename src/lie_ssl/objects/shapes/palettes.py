@@ -1,7 +1,7 @@
-"""Named palettes, shared by all classes so that colour does not give the class away.
+"""Named palettes, shared by all classes so that colour does not reveal the class.
 
-A colour is (hue in degrees, saturation, value). ``any`` is every family together and the right pick for the main body
-of almost everything; ``wood``, ``metal`` and the like are for the parts that would look wrong in any other colour.
+A colour is (hue in degrees, saturation, value). ``any`` combines most palettes and is the right choice for the main
+body of almost everything; ``wood``, ``metal`` and the like are for parts that would look wrong in any other colour.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PALETTES: dict[str, list[HSV]] = {
     "light": [(50, 0.3, 0.95), (45, 0.15, 0.95), (0, 0.75, 0.75), (200, 0.2, 0.95)],
 }
 
-# Materials that look the same on everything.
+# Materials that look the same on all objects.
 STEEL: Colour = (0.75, 0.77, 0.8)
 CHROME: Colour = (0.78, 0.8, 0.83)
 BRASS: Colour = (0.78, 0.62, 0.28)
@@ -55,5 +55,5 @@ TAIL_LIGHT: Colour = (0.75, 0.08, 0.06)
 
 
 def darker(colour: Colour, share: float) -> Colour:
-    """The same hue with `share` of the light."""
+    """Scales the brightness of a colour by `share`."""
     return (colour[0] * share, colour[1] * share, colour[2] * share)

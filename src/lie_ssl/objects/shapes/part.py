@@ -1,7 +1,7 @@
-"""A part of an object: a painted piece of surface that can be moved, turned, resized, mirrored and repeated.
+"""A part of an object: a coloured surface that can be moved, rotated, scaled, mirrored and repeated.
 
-Parts are joined with ``+``. Every method returns a new part. The renderer's depth buffer makes the unions, so parts may
-run into each other freely. Axes: x right, y up, z towards the viewer (the front). Angles are degrees.
+Parts are joined with ``+``. Every method returns a new part. Parts may overlap, as the renderer's depth buffer resolves
+it. Axes: x right, y up, z towards the viewer (the front). Angles are degrees.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ AXES: dict[Axis, int] = {"x": 0, "y": 1, "z": 2}
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Triangles of one colour: vertices (V, 3), faces (F, 3); `crease` is the angle above which an edge stays sharp."""
+    """Triangles of one colour: vertices (V, 3), faces (F, 3); edges with an angle above `crease` stay sharp."""
 
     vertices: Array
     faces: NDArray[np.int32]
@@ -35,7 +35,7 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A handful of pieces that move together."""
+    """Pieces that move together."""
 
     pieces: tuple[Piece, ...] = ()
 
@@ -43,37 +43,37 @@ class Part:
         return Part(self.pieces + other.pieces)
 
     def at(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Part:
-        """Shifted by (x, y, z)."""
+        """Shifts the part by (x, y, z)."""
         return self._moved(np.eye(3), np.array([x, y, z], np.float64))
 
     def on(self, y: float = 0.0) -> Part:
-        """Shifted up or down so that its lowest point is at height `y`."""
+        """Shifts the part vertically so that its lowest point is at height `y`."""
         return self.at(y=y - self.bounds()[0][1])
 
     def rot(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Part:
-        """Turned about the origin: first about x, then y, then z."""
-        return self._moved(_turn("z", z) @ _turn("y", y) @ _turn("x", x), np.zeros(3))
+        """Rotates the part about the origin: first about x, then y, then z."""
+        return self._moved(_rotation("z", z) @ _rotation("y", y) @ _rotation("x", x), np.zeros(3))
 
     def size(self, x: float = 1.0, y: float | None = None, z: float | None = None) -> Part:
-        """Scaled about the origin; one number scales all three axes."""
+        """Scales the part about the origin; one number scales all three axes."""
         return self._moved(np.diag([x, x if y is None else y, x if z is None else z]), np.zeros(3))
 
     def mirror(self, axis: Axis = "x") -> Part:
-        """This part and its mirror image across the plane through the origin (two table legs out of one)."""
+        """Adds the mirror image across the plane through the origin (one table leg becomes two)."""
         flip = np.eye(3)
         flip[AXES[axis], AXES[axis]] = -1
         return self + self._moved(flip, np.zeros(3))
 
     def ring(self, n: int, axis: Axis = "y") -> Part:
-        """`n` copies, evenly turned about an axis through the origin."""
-        return joined(self._moved(_turn(axis, 360 * i / n), np.zeros(3)) for i in range(n))
+        """Makes `n` copies, evenly spaced around an axis through the origin."""
+        return joined(self._moved(_rotation(axis, 360 * i / n), np.zeros(3)) for i in range(n))
 
     def row(self, n: int, dx: float = 0.0, dy: float = 0.0, dz: float = 0.0) -> Part:
-        """`n` copies, each a step further, centred on this part's place."""
+        """Makes a row of `n` copies, centred at the position of this part."""
         return joined(self.at(dx * k, dy * k, dz * k) for k in (i - (n - 1) / 2 for i in range(n)))
 
     def paint(self, colour: Colour, shine: float | None = None) -> Part:
-        """All pieces in one colour (sRGB, 0 to 1); `shine` 0 is matt, 1 like polished metal."""
+        """Paints all pieces in one colour (sRGB, 0 to 1); `shine` ranges from 0 (matt) to 1 (polished metal)."""
         return Part(
             tuple(
                 Piece(p.vertices, p.faces, colour, p.shine if shine is None else shine, p.crease) for p in self.pieces
@@ -81,7 +81,7 @@ class Part:
         )
 
     def bounds(self) -> tuple[Array, Array]:
-        """Lowest and highest corner, each (3,)."""
+        """The minimum and maximum coordinates, each (3,)."""
         points = np.concatenate([p.vertices for p in self.pieces])
         return points.min(axis=0), points.max(axis=0)
 
@@ -92,7 +92,7 @@ class Part:
         )
 
     def _moved(self, matrix: Array, shift: Array) -> Part:
-        # A mirror turns triangles inside out; the winding is turned back so that outsides stay outside.
+        # A reflection turns triangles inside out, so their winding is reversed.
         inside_out = np.linalg.det(matrix) < 0
         return Part(
             tuple(
@@ -109,11 +109,11 @@ class Part:
 
 
 def joined(parts: Iterable[Part]) -> Part:
-    """All parts as one."""
+    """Joins parts into one."""
     return Part(tuple(piece for part in parts for piece in part.pieces))
 
 
-def _turn(axis: Axis, degrees: float) -> Array:
+def _rotation(axis: Axis, degrees: float) -> Array:
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     i, j = [(1, 2), (2, 0), (0, 1)][AXES[axis]]
     matrix = np.eye(3)

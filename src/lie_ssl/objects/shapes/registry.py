@@ -1,4 +1,4 @@
-"""The registry of procedural classes: a class is a function from random choices to a part."""
+"""The registry of procedural classes: each is a function from random choices to a part."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def class_names() -> tuple[str, ...]:
 
 
 def make_instance(class_name: str, instance: int, seed: int = 0) -> tuple[Mesh, Draw]:
-    """The mesh of one instance, normalised to the unit sphere, and the choices it was made from."""
+    """Generates one instance: its mesh, normalised to the unit sphere, and its random choices."""
     if class_name not in SHAPES:
         names = class_names()
         near = difflib.get_close_matches(class_name, names, 3) or names[:3]

@@ -1,6 +1,6 @@
-"""The solids of the modelling vocabulary. All are centred on the origin unless said otherwise.
+"""Solids, centred at the origin unless noted otherwise.
 
-Resolution is kept low on purpose: a whole object should stay below about 3,000 triangles.
+The resolution is low on purpose: a whole object should have fewer than about 3,000 triangles.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ Array = NDArray[np.float64]
 
 
 def box(width: float, height: float, depth: float, round: float = 0.0) -> Part:
-    """A box of the given x, y and z extent; `round` > 0 rounds the four edges along z (12 or some 60 triangles)."""
+    """A box; `round` > 0 rounds the four edges along z (about 60 triangles instead of 12)."""
     return slab(rectangle(width, height, round, n=3), depth)
 
 
 def ball(radius: float, n: int = 14) -> Part:
-    """A sphere with `n` steps around (about n^2 triangles); use ``.size`` for ellipsoids."""
+    """A sphere with `n` steps around it (about n^2 triangles); use ``.size`` for ellipsoids."""
     angles = np.linspace(-math.pi / 2, math.pi / 2, max(3, n // 2 + 1))
     return lathe(np.stack([np.cos(angles), np.sin(angles)], axis=1) * radius, n)
 
@@ -35,14 +35,14 @@ def cylinder(radius: float, height: float, top: float | None = None, n: int = 18
 
 
 def disc(radius: float, thickness: float, n: int = 14) -> Part:
-    """A flat cylinder that faces the front: dials, buttons, hubs."""
+    """A flat cylinder that faces the front, for dials, buttons and hubs."""
     return cylinder(radius, thickness, n=n).rot(x=90)
 
 
 def lathe(profile: ArrayLike, n: int = 22, crease: float = 40.0) -> Part:
-    """A (K, 2) profile of (radius, y) from bottom to top, turned about the y axis.
+    """A surface of revolution about the y axis, with a (K, 2) profile of (radius, y) from bottom to top.
 
-    Begin and end with radius 0 for a closed solid; go up outside and down inside for a vessel with a wall.
+    Start and end with radius 0 for a closed solid; go up outside and down inside for a vessel with a wall.
     """
     p = np.asarray(profile, np.float64)
     angles = np.arange(n) * (2 * math.pi / n)
@@ -54,7 +54,7 @@ def lathe(profile: ArrayLike, n: int = 22, crease: float = 40.0) -> Part:
 
 
 def tube(path: ArrayLike, radius: float | Sequence[float], n: int = 8, closed: bool = False, flat: float = 1.0) -> Part:
-    """A pipe along a (K, 3) path; `radius` may change along it. `flat` < 1 squeezes the section into an ellipse."""
+    """A tube along a (K, 3) path; `radius` may vary along it. `flat` < 1 makes the cross-section an ellipse."""
     p = np.asarray(path, np.float64)
     radii = np.broadcast_to(np.asarray(radius, np.float64), (len(p),))
     ahead = np.roll(p, -1, axis=0) - np.roll(p, 1, axis=0) if closed else np.gradient(p, axis=0)
@@ -72,17 +72,17 @@ def tube(path: ArrayLike, radius: float | Sequence[float], n: int = 8, closed: b
 
 
 def hoop(radius: float, thick: float, n: int = 6, steps: int = 24) -> Part:
-    """A ring about z: `radius` to the middle of its wire, `n` steps around the wire, `steps` around the ring."""
+    """A torus about z: `radius` to the middle of the wire, `n` steps around the wire, `steps` around the ring."""
     return tube(lift(ellipse(2 * radius, 2 * radius, steps)), thick, n, closed=True)
 
 
 def rod(start: ArrayLike, end: ArrayLike, radius: float, top: float | None = None, n: int = 8) -> Part:
-    """A straight, closed rod between two points; `top` is the radius at the far end."""
+    """A straight, closed rod between two points; `top` is the radius at its end."""
     return tube(np.array([start, end], np.float64), [radius, radius if top is None else top], n)
 
 
 def slab(outline: ArrayLike, thickness: float, holes: Sequence[ArrayLike] = (), crease: float = 40.0) -> Part:
-    """A (K, 2) outline in the x-y plane, extruded along z and centred on z = 0; `holes` are outlines cut out of it."""
+    """A (K, 2) outline in the x-y plane, extruded along z and centred at z = 0; `holes` are outlines to cut out."""
     loops = [_anticlockwise(np.asarray(outline, np.float64))]
     loops += [_anticlockwise(np.asarray(h, np.float64))[::-1] for h in holes]
     points = np.concatenate(loops)
@@ -103,18 +103,18 @@ def slab(outline: ArrayLike, thickness: float, holes: Sequence[ArrayLike] = (), 
 
 
 def plate(outline: ArrayLike, thickness: float) -> Part:
-    """An outline lying flat: its y becomes z (towards the front), its thickness is along y."""
+    """A horizontal slab: the y axis of the outline becomes z (towards the front), the thickness is along y."""
     return slab(outline, thickness).rot(x=90)
 
 
 def arch(width: float, height: float, thickness: float) -> Part:
-    """A door or window with a round top, its foot in the middle of its lower edge."""
+    """A door or window with a round top; the origin is in the middle of its lower edge."""
     top = arc(width / 2, 0, 180, 7) + np.array([0, height - width / 2])
     return slab(np.concatenate([[(width / 2, 0.0)], top, [(-width / 2, 0.0)]]), thickness)
 
 
 def quad(corners: ArrayLike, thickness: float = 0.05) -> Part:
-    """A flat pane over four corners in space (4, 3), thickened to both sides."""
+    """A flat pane with four corners in space (4, 3), thickened on both sides."""
     p = np.asarray(corners, np.float64)
     normal = np.cross(p[1] - p[0], p[3] - p[0])
     step = normal / np.linalg.norm(normal) * thickness / 2
@@ -122,17 +122,17 @@ def quad(corners: ArrayLike, thickness: float = 0.05) -> Part:
 
 
 def loft(sections: Sequence[ArrayLike], caps: bool = True, crease: float = 40.0) -> Part:
-    """A skin over a row of closed sections, each (K, 3) with the same K: hulls, fuselages, blades, seats."""
+    """A surface through closed sections, each (K, 3) with the same K, for hulls, fuselages, blades and seats."""
     return _skin(np.stack([np.asarray(s, np.float64) for s in sections]), closed_around=True, caps=caps, crease=crease)
 
 
 def sheet(points: ArrayLike, crease: float = 40.0) -> Part:
-    """An open surface over a (R, C, 3) grid of points: sails, cloth, leaves. Seen from both sides."""
+    """An open, two-sided surface through a (R, C, 3) grid of points, for sails, cloth and leaves."""
     return _skin(np.asarray(points, np.float64), closed_around=False, crease=crease)
 
 
 def _skin(rings: Array, closed_around: bool, caps: bool = False, crease: float = 40.0) -> Part:
-    """(R, C, 3) grid of points -> two triangles a cell; collapsed ones (at poles) are left out."""
+    """(R, C, 3) grid of points -> two triangles per cell, without degenerate ones (at poles)."""
     rows, columns = rings.shape[:2]
     index = np.arange(rows * columns).reshape(rows, columns)
     if closed_around:
@@ -152,7 +152,7 @@ def _skin(rings: Array, closed_around: bool, caps: bool = False, crease: float =
 
 
 def _frames(ahead: Array) -> tuple[Array, Array]:
-    """(K, 3) unit tangents -> two (K, 3) fields across them that turn as little as possible along the path."""
+    """(K, 3) unit tangents -> two (K, 3) perpendicular fields that rotate as little as possible along the path."""
     across = np.empty_like(ahead)
     least = np.eye(3)[np.argmin(np.abs(ahead[0]))]
     previous = np.cross(ahead[0], least)

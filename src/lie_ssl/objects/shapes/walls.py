@@ -1,4 +1,4 @@
-"""Round walls and what lies on them: vessels with a label or motif, flat parts wrapped about a cylinder."""
+"""Round walls and what is on them: vessels with a label or motif, flat parts wrapped around a cylinder."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from lie_ssl.objects.shapes.part import Part
 from lie_ssl.objects.shapes.solids import loft, sheet
 
 _STEP = 15.0  # degrees between two columns of a wall
-_STAND = 0.015  # how far a label stands out from the wall
+_STAND = 0.015  # distance of a label from the wall
 
 
 @dataclass(frozen=True)
 class Wall:
-    """The outside of a vessel: a profile of (radius, y), bottom to top, with a round, square, flat or wavy section.
+    """The outside of a vessel: a profile of (radius, y) from bottom to top, with a round, square, flat or wavy section.
 
-    `corners` goes from 0 (round) to 1 (square). Where the profile is as narrow as `neck` the section is round.
+    `corners` ranges from 0 (round) to 1 (square). Parts of the profile as narrow as `neck` have a round section.
     """
 
     profile: Array
@@ -45,18 +45,18 @@ class Wall:
         return np.interp(np.asarray(y, np.float64), self.profile[:, 1], self.profile[:, 0])
 
     def solid(self, profile: ArrayLike | None = None) -> Part:
-        """The skin over the own profile, or over another one with the same kind of section."""
+        """The surface of its own profile, or of another one with the same kind of section."""
         p = self.profile if profile is None else np.asarray(profile, np.float64)
         return loft(list(self.points(np.arange(0, 360, _STEP)[None], p[:, :1], p[:, 1:])), caps=False)
 
     def hollow(self, thickness: float) -> Part:
-        """Outside, rim and inside of an open vessel."""
+        """The outside, rim and inside of an open vessel."""
         inner = self.profile[self.profile[:, 1] > self.profile[0, 1] + thickness][::-1] - np.array([thickness, 0])
         inner = inner[inner[:, 0] > 0]
         return self.solid(np.concatenate([self.profile, inner, [(0, inner[-1, 1])]]))
 
     def patch(self, outline: str, y: float, height: float, width: float, centre: float = 0.0, layer: int = 1) -> Part:
-        """A curved label on the wall, `width` degrees wide; it stands out by `layer` times a little."""
+        """A curved label on the wall, `width` degrees wide; labels with a higher `layer` lie on top."""
         grid = np.arange(-180, 180, _STEP / 2)
         inside = grid[np.abs(grid - centre) < width / 2 - 0.5]
         left, right = centre - width / 2, centre + width / 2
@@ -64,14 +64,14 @@ class Wall:
         top, bottom = _outline(outline, np.clip(2 * (columns - centre) / width, -1, 1))
         rows = np.linspace(0, 1, 7)[[0, *range(7), 6]][:, None]
         heights = y + height / 2 * (bottom + (top - bottom) * rows)
-        # The border dips into the wall, so that the label has a closed edge.
+        # The border is inside the wall, so that the label has a closed edge.
         stand = np.full(heights.shape, _STAND * layer)
         stand[[0, -1]] = stand[:, [0, -1]] = -_STAND
         return sheet(self.points(columns[None], self.radius_at(heights) + stand, heights))
 
 
 def _outline(name: str, u: Array) -> tuple[Array, Array]:
-    """Upper and lower edge of a motif, -1 to 1, at places u, -1 to 1."""
+    """Upper and lower edges of a motif, from -1 to 1, at positions u from -1 to 1."""
     across, full = np.abs(u), np.ones_like(u)
     dome = np.sqrt(np.maximum(1 - u**2, 0))
     lobes = 0.3 + 0.7 * np.sqrt(np.maximum(1 - (2 * across - 1) ** 2, 0))
@@ -87,7 +87,7 @@ def _outline(name: str, u: Array) -> tuple[Array, Array]:
 
 
 def wrapped(part: Part, radius: float) -> Part:
-    """A flat part in the x-y plane, laid around an upright cylinder behind it."""
+    """Wraps a flat part in the x-y plane around a vertical cylinder behind it."""
     bent = []
     for piece in part.pieces:
         x, y, z = piece.vertices.T

@@ -13,14 +13,14 @@ from lie_ssl.objects.shapes.solids import box, cylinder, disc, hoop, lathe, rod
 
 
 def tyre_wheel(radius: float, width: float, rim: Part) -> Part:
-    """A tyre in the x-y plane with a rim of unit radius on its outer face (+z)."""
+    """A tyre with a rim on its outer face (+z); `rim` has unit radius."""
     tyre = [(0, -0.5), (0.8, -0.5), (1, -0.3), (1, 0.3), (0.8, 0.5), (0.66, 0.42), (0, 0.42)]
     rubber = lathe([(r * radius, y * width) for r, y in tyre], 16).rot(x=90).paint(RUBBER, 0.1)
     return rubber + rim.size(radius, radius, width)
 
 
 def wheel_rim(draw: Draw, colour: Colour) -> Part:
-    """Wheel rims of unit radius: a plain disc, spokes, or a disc with holes."""
+    """A wheel rim of unit radius: a plain disc, spokes, or a disc with holes."""
     style = draw.pick("rim", ["disc", "spokes", "holes"])
     hub = disc(0.18, 0.3, 8).at(z=0.48)
     if style == "spokes":
@@ -34,7 +34,7 @@ def wheel_rim(draw: Draw, colour: Colour) -> Part:
 
 
 def wire_wheel(radius: float, tyre: float, spokes: int, rim: Colour) -> Part:
-    """A wire wheel: tyre, rim, hub and spokes that lean to either side of the hub."""
+    """A wire wheel: tyre, rim, hub, and spokes to alternating sides of the hub."""
     wires = joined(
         rod((0, 0, 0.05 * (-1) ** i), (radius * math.cos(a), radius * math.sin(a), 0), 0.007, n=3)
         for i, a in enumerate(np.arange(spokes) * (2 * math.pi / spokes))

@@ -1,4 +1,4 @@
-"""Where objects come from: one file for each source, found by its registration.
+"""Sources of objects: one registered class per file.
 
 Example:
     >>> from lie_ssl.objects.sources import SOURCES

@@ -1,4 +1,4 @@
-"""What a source of objects is: it lists its instances and gives the mesh of each."""
+"""The interface of a source of objects: it lists instances and loads their meshes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, Self, TypeVar
 from lie_ssl.errors import UserError
 from lie_ssl.registry import Entry, Registry
 
-if TYPE_CHECKING:  # what only lists or validates needs no numba
+if TYPE_CHECKING:  # listing and validating do not need numba
     from lie_ssl.objects.mesh import Mesh
 
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """One instance of one class. `key` is whatever the source needs to find it again (a path, a name in an archive)."""
+    """One instance of a class. `key` identifies it within the source (a path, or a name in an archive)."""
 
     class_name: str
     instance: str  # unique within its class
@@ -27,7 +27,7 @@ class CatalogueEntry:
 
 @dataclass(frozen=True)
 class Dropped:
-    """An instance that was left out, and why, in words for the user."""
+    """An instance that was left out, and the reason, for the user."""
 
     key: str
     why: str
@@ -35,9 +35,9 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """What a source has: instances in a fixed order (by class, then instance) and what was left out of it.
+    """The instances of a source, ordered by class and instance, and those that were left out.
 
-    `notes` are sentences for the user about what was kept.
+    `notes` are sentences for the user about the instances.
     """
 
     entries: list[CatalogueEntry]
@@ -61,7 +61,7 @@ class SourceSettings(Protocol):
 
 
 class Source(ABC):
-    """Lists objects and gives their meshes. A new source is one file in this package:
+    """Lists objects and loads their meshes. A new source is one file in this package:
 
         @source("boxes", title="Boxes of all sizes", order=40)
         @dataclass(frozen=True)
@@ -72,43 +72,43 @@ class Source(ABC):
     """
 
     settings: ClassVar[tuple[str, ...]] = ()
-    """Which of :data:`SPECIFIC_SETTINGS` it reads; the user is told when another one is given."""
+    """The :data:`SPECIFIC_SETTINGS` that it reads; the user is warned about others."""
     unlabelled: ClassVar[str | None] = None
-    """The class of objects without a label, where the source may have such."""
+    """The class of objects without a label, if the source may have any."""
     add_labels: ClassVar[str] = "sort them into folders by class"
-    """What the user does about objects without a label."""
+    """How the user can label objects, for messages."""
     add_instances: ClassVar[str] = "add objects"
-    """What the user does about too few instances in a class."""
+    """How the user can add instances to a class, for messages."""
 
     @classmethod
     @abstractmethod
     def from_config(cls, config: SourceSettings) -> Self:
-        """The source for these settings. It reads no file, and raises `UserError` for a setting that it cannot use."""
+        """Builds the source from settings. Reads no files, and raises `UserError` for an invalid setting."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """What the card of a data set calls it."""
+        """The name in the card of a data set."""
 
     @abstractmethod
     def catalogue(self, *, strict: bool = False, classes: tuple[str, ...] = ()) -> Catalogue:
-        """All instances that can be drawn.
+        """Lists all instances that can be drawn.
 
         Args:
-            strict: Raise `UserError` at the first broken file, in place of leaving it out.
-            classes: Those to list; none means all.
+            strict: Raise `UserError` at the first broken file instead of leaving it out.
+            classes: The classes to list; all by default.
         """
 
     @abstractmethod
     def mesh(self, entry: CatalogueEntry) -> Mesh:
-        """The mesh of one instance, normalised to the unit sphere."""
+        """Loads the mesh of an instance, normalised to the unit sphere."""
 
     def expected_instances(self, classes: tuple[str, ...] = ()) -> int:
-        """How many instances there will be at least, as far as that is known before anything is listed."""
+        """A lower bound of the number of instances, known without listing them."""
         return 1
 
 
-SPECIFIC_SETTINGS = ("path", "layout", "up")  # not every source has a use for these
+SPECIFIC_SETTINGS = ("path", "layout", "up")  # settings that only some sources use
 SOURCES: Registry[Entry[type[Source]]] = Registry("source", "lie_ssl.objects.sources")
 
 AnySource = TypeVar("AnySource", bound=Source)
@@ -118,9 +118,9 @@ def source(name: str, *, title: str, order: int = 1000) -> Callable[[type[AnySou
     """Registers a :class:`Source`.
 
     Args:
-        name: The word for `--source`.
-        title: What the help says of it, in a few words.
-        order: Its place in lists.
+        name: The value of `--source`.
+        title: A short description for the help.
+        order: Its position in lists.
     """
 
     def register(kind: type[AnySource]) -> type[AnySource]:
@@ -131,7 +131,7 @@ def source(name: str, *, title: str, order: int = 1000) -> Callable[[type[AnySou
 
 
 def select_classes(entries: Iterable[CatalogueEntry], classes: tuple[str, ...]) -> list[CatalogueEntry]:
-    """The entries of the given classes (none means all); one sentence for a class that the source does not have."""
+    """Selects the entries of some classes, all by default; raises `UserError` for an unknown class."""
     entries = list(entries)
     known = sorted({e.class_name for e in entries})
     for name in classes:

@@ -1,4 +1,4 @@
-"""The user's own folder of meshes as a source."""
+"""Mesh files in a folder of the user."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lie_ssl._text import count
 from lie_ssl.errors import UserError
 from lie_ssl.objects.checking import checked_catalogue
 from lie_ssl.objects.files import EXTENSIONS, load_mesh
+from lie_ssl.objects.layouts import SCANNERS, UNLABELLED, detect_layout, is_gso_model, unique_names
 from lie_ssl.objects.mesh import Mesh
-from lie_ssl.objects.remarks import meshes
+from lie_ssl.objects.orientation import FRONT_MINUS_Z, FRONT_X, Z_UP, rotated
 from lie_ssl.objects.sources.base import Catalogue, CatalogueEntry, Source, SourceSettings, select_classes, source
-from lie_ssl.objects.trees import SCANS, UNLABELLED, is_scanned, recognise, unique_names
-from lie_ssl.objects.turning import FRONT_MINUS_Z, FRONT_X, Z_UP, turned
 
 _LAYOUTS = (
     "plain (class/instance.obj or class/instance/any.obj), shapenet (synset/model/models/model_normalized.obj), "
@@ -32,7 +32,7 @@ _LAYOUTS = (
 class MeshFolder(Source):
     """Models in a folder, in one of the common layouts.
 
-    `up` is the axis that points upwards in the files: "y", "z", or "auto" for what the layout usually has.
+    `up` is the axis that points up in the files: "y", "z", or "auto" for the usual one of the layout.
     """
 
     root: str
@@ -42,18 +42,18 @@ class MeshFolder(Source):
 
     settings: ClassVar[tuple[str, ...]] = ("path", "layout", "up")
     unlabelled: ClassVar[str | None] = UNLABELLED
-    add_labels: ClassVar[str] = "sort them into folders by class, or name their classes in classes.csv (object,class)"
+    add_labels: ClassVar[str] = "sort them into folders by class, or list their classes in classes.csv (object,class)"
 
     def __post_init__(self) -> None:
-        if self.layout != "auto" and self.layout not in SCANS:
-            raise UserError(f"There is no layout {self.layout!r}: take auto or one of {_LAYOUTS}.")
+        if self.layout != "auto" and self.layout not in SCANNERS:
+            raise UserError(f"There is no layout {self.layout!r}: use auto or one of {_LAYOUTS}.")
         if self.up not in ("auto", "y", "z"):
-            raise UserError(f"up is {self.up!r}: take auto, y or z.")
+            raise UserError(f"up is {self.up!r}: use auto, y or z.")
 
     @classmethod
     def from_config(cls, config: SourceSettings) -> Self:
         if not config.path:
-            raise UserError("source folder needs --path, the folder with the meshes")
+            raise UserError("source folder needs --path, the folder of the meshes")
         return cls(config.path, config.layout, up=config.up)
 
     @property
@@ -61,24 +61,24 @@ class MeshFolder(Source):
         return Path(self.root).resolve().name
 
     def catalogue(self, *, strict: bool = False, classes: tuple[str, ...] = ()) -> Catalogue:
-        """All models of the folder that can be drawn; every file is opened once."""
+        """Lists all models of the folder that can be drawn; opens every file once."""
         root = Path(self.root)
-        models, dropped = SCANS[self._layout()](root)
+        models, dropped = SCANNERS[self._layout()](root)
         entries = [
             CatalogueEntry(model.class_name, model.instance, self.licence, model.path.relative_to(root).as_posix())
             for model in unique_names(models, root)
         ]
         if not entries:
-            raise UserError(f"{root} holds no mesh in the layout {self.layout!r}: the layouts are {_LAYOUTS}.")
+            raise UserError(f"{root} contains no mesh in the layout {self.layout!r}: the layouts are {_LAYOUTS}.")
         chosen = select_classes(entries, classes)
         catalogue = checked_catalogue(chosen, self.mesh, () if classes else dropped, strict=strict)
         return replace(catalogue, notes=[*self._up_notes(catalogue.entries), *catalogue.notes])
 
     def mesh(self, entry: CatalogueEntry) -> Mesh:
-        """The mesh of one model, upright and normalised."""
+        """Loads the mesh of a model, upright and normalised."""
         rotation = self._rotation(entry.key)
         mesh = load_mesh(Path(self.root) / entry.key)
-        return (mesh if rotation is None else turned(mesh, rotation)).normalised()
+        return (mesh if rotation is None else rotated(mesh, rotation)).normalised()
 
     def _layout(self) -> str:
         root = Path(self.root)
@@ -86,42 +86,43 @@ class MeshFolder(Source):
             raise UserError(f"There is no folder {root}: check the path.")
         if self.layout != "auto":
             return self.layout
-        layout = recognise(root)
+        layout = detect_layout(root)
         if not layout:
             loose = any(p.suffix.lower() in EXTENSIONS for p in root.rglob("*"))
-            what = "holds meshes, but in none of the known layouts" if loose else "holds no mesh file"
+            what = "contains meshes, but in no known layout" if loose else "contains no mesh file"
             raise UserError(f"{root} {what}: the layouts are {_LAYOUTS}.")
         return layout
 
     def _up_notes(self, entries: Sequence[CatalogueEntry]) -> list[str]:
-        """Which axis was taken as up, unless the user has said it."""
+        """Reports the axis that was assumed to point up, unless the user has given it."""
         if self.up != "auto" or not entries:
             return []
-        (axis, count), *others = Counter(self._up(entry.key) for entry in entries).most_common()
-        rest = "".join(f", {other} of {number:,}" for other, number in others)
+        (axis, number), *others = Counter(self._up(entry.key) for entry in entries).most_common()
+        rest = "".join(f", {other} of {n:,}" for other, n in others)
         change = "--up y or --up z" if others else f"--up {'z' if axis == 'y' else 'y'}"
-        return [f"the {axis} axis of {meshes(count)} was taken as up{rest}; change it with {change}"]
+        models = count(number, "mesh", "meshes")
+        return [f"assumed that the {axis} axis of {models} points up{rest}; change it with {change}"]
 
     def _up(self, key: str) -> str:
-        """The axis that points upwards in a file: as the user says, else as the place of the file tells."""
+        """The axis that points up in a file: the user's choice, or else derived from the path of the file."""
         if self.up != "auto":
             return self.up
         if self.layout == "plain" or _is_shapenet(key):
             return "y"
         root, parts = Path(self.root), key.split("/")
         is_modelnet = len(parts) == 3 and parts[1] in ("train", "test") and parts[2].endswith(".off")
-        return "z" if is_modelnet or is_scanned(root, root / key) else "y"
+        return "z" if is_modelnet or is_gso_model(root, root / key) else "y"
 
     def _rotation(self, key: str) -> NDArray[np.float64] | None:
-        """What turns a model into y up, front +z; None where it stands so already."""
+        """The rotation of a model to y up, front +z; None if it has these axes already."""
         if self._up(key) == "z":
             return Z_UP
         if self.up == "auto" and self.layout != "plain" and _is_shapenet(key):
-            # The two versions of ShapeNetCore look different ways.
+            # The two versions of ShapeNetCore face different directions.
             return {"model_normalized.obj": FRONT_MINUS_Z, "model.obj": FRONT_X}.get(key.rpartition("/")[2])
         return None
 
 
 def _is_shapenet(key: str) -> bool:
-    """Whether a file lies in the folder of a synset."""
+    """Whether a file is in the folder of a synset."""
     return re.match(r"\d{8}/", key) is not None

@@ -13,12 +13,12 @@ from lie_ssl.objects.sources.base import Catalogue, CatalogueEntry, Source, Sour
 @source("procedural", title="the built-in classes, any number of instances", order=10)
 @dataclass(frozen=True)
 class Procedural(Source):
-    """Any number of instances of the built-in classes, each fixed by (seed, class, number)."""
+    """Any number of instances of the built-in classes, each determined by (seed, class, number)."""
 
     instances: int
     seed: int = 0
 
-    add_instances: ClassVar[str] = "raise --instances"
+    add_instances: ClassVar[str] = "increase --instances"
 
     @classmethod
     def from_config(cls, config: SourceSettings) -> Self:
@@ -29,15 +29,15 @@ class Procedural(Source):
         return "procedural"
 
     def catalogue(self, *, strict: bool = False, classes: tuple[str, ...] = ()) -> Catalogue:
-        """The instances of the wanted classes; nothing can be broken here, so `strict` changes nothing."""
+        """Lists the instances of some classes; `strict` has no effect, as nothing can be broken."""
         counts = {c: self.instances if not classes or c in classes else 1 for c in class_names()}
         entries = [CatalogueEntry(c, f"{i:04d}", "MIT", str(i)) for c, count in counts.items() for i in range(count)]
         return Catalogue(select_classes(entries, classes))
 
     def mesh(self, entry: CatalogueEntry) -> Mesh:
-        """The mesh of one instance, made anew."""
+        """Generates the mesh of an instance."""
         return make_instance(entry.class_name, int(entry.key), self.seed)[0]
 
     def expected_instances(self, classes: tuple[str, ...] = ()) -> int:
-        """All instances: their number is a setting."""
+        """The exact number of instances, as it is a setting."""
         return self.instances * (len(classes) or len(class_names()))

@@ -1,4 +1,4 @@
-"""Kitchen and laundry machines: dishwasher, microwave, stove, washing machine. They stand on y = 0."""
+"""Kitchen and laundry appliances: dishwasher, microwave, stove, washing machine. They stand on y = 0."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _feet(width: float, depth: float, height: float) -> Part:
 
 
 def _rear(width: float, height: float, depth: float) -> Part:
-    """What is behind a machine that stands on y = 0: a cover plate and a hose."""
+    """The back of a machine that stands on y = 0: a cover plate and a hose."""
     plate = box(0.75 * width, 0.6 * height, 0.04).at(0, 0.45 * height, -depth / 2)
     knots = [(0.3, 0.85, 0.0), (0.3, 0.8, 0.1), (0.25, 0.4, 0.12), (0.3, 0.1, 0.07)]
     hose = tube(spline([(x * width, y * height, -depth / 2 - z) for x, y, z in knots], 8), 0.035, 6)
@@ -140,7 +140,7 @@ def microwave(draw: Draw) -> Part:
 
 
 def _burner(style: str, radius: float, metal: Colour, glow: Colour) -> Part:
-    """One place to cook, lying on y = 0: a coil, a gas grate, a solid plate or a ring under glass."""
+    """One burner, lying on y = 0: a coil, a gas grate, a solid plate or a ring under glass."""
     black = (0.07, 0.07, 0.08)
     if style == "gas":
         cap = cylinder(0.45 * radius, 0.05, n=12).at(y=0.025).paint(metal, 0.6)
@@ -222,7 +222,7 @@ def stove(draw: Draw) -> Part:
 
 
 def _porthole(radius: float, draw: Draw, body: Colour) -> Part:
-    """The round door, hinged on the left, about the origin: a ring, a bulging glass and a handle on the right."""
+    """The round door, hinged on the left, about the origin: a ring, domed glass and a handle on the right."""
     broad = draw.number("ring", 0.2, 0.34)
     ring = lathe([(1 - broad, 0.0), (1.0, 0), (1.0, 0.12), (0.94, 0.2), (1 - broad, 0.16), (1 - broad, 0.0)], 24)
     glass = lathe([(1 - broad + 0.02, 0.1), (0.5, 0.24), (0, 0.3)], 20)

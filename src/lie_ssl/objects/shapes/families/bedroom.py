@@ -1,4 +1,4 @@
-"""What is in a bedroom: bed, pillow."""
+"""Bedroom: bed, pillow."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class _Stuffing:
         return np.stack([x * self.width / 2, y * self.height / 2, rise * self.thick / 2 + out], axis=-1)
 
     def seam(self) -> Array:
-        """(32, 3) points all round the edge, from the right anticlockwise."""
+        """(32, 3) points around the edge, anticlockwise from the right."""
         turn = np.linspace(0, 2 * math.pi, 33)[:-1]
         circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
         square = circle / np.abs([np.cos(turn), np.sin(turn)]).max(axis=0)[:, None]
@@ -151,7 +151,7 @@ def pillow(draw: Draw) -> Part:
     return (result + _trim(trim, form, stuffing.seam(), accent) + tag).rot(x=-lean)
 
 
-# Where motifs of straight bands lie: left, right, bottom and top, each from -1 to 1 across the pillow.
+# Positions of straight bands: left, right, bottom and top, each from -1 to 1 across the pillow.
 _BANDS = {
     "stripes": [(left, left + 0.2, -0.97, 0.97) for left in (-0.8, -0.3, 0.2, 0.7)],
     "band": [(-0.95, 0.95, -0.5, -0.05), (-0.95, 0.95, -0.74, -0.6)],
@@ -161,7 +161,7 @@ _BANDS = {
 
 
 def _pillow_motif(draw: Draw, motif: str, stuffing: _Stuffing) -> Part:
-    """What is sewn on the front: straight bands, a heart or a star."""
+    """The motif on the front: straight bands, a heart or a star."""
     parts = Part()
     for left, right, bottom, top in _BANDS.get(motif, ()):
         u, v = np.meshgrid(np.linspace(left, right, 11), np.linspace(bottom, top, 11))
@@ -200,7 +200,7 @@ def _trim(kind: str, form: str, seam: Array, colour: Colour) -> Part:
 
 
 def _bolster(draw: Draw, length: float, radius: float, trim: str, motif: str, cloth: Colour, accent: Colour) -> Part:
-    """A roll lying along x: flat, gathered or knotted ends, bands about it and a label on the front."""
+    """A roll lying along x: flat, gathered or knotted ends, bands around it and a label on the front."""
     ends = draw.pick("ends", ["flat", "gathered", "knotted"])
     x = length / 2
     tail = {

@@ -17,7 +17,7 @@ from lie_ssl.objects.shapes.walls import Wall
 
 
 def _motif(draw: Draw, wall: Wall, y: float, height: float, under: Colour) -> Part:
-    """Something painted on the front: one big sign, three in a row, or a framed one."""
+    """A motif painted on the front: one large sign, three in a row, or a framed one."""
     ink, width = distinct(draw, under), draw.number("motif width", 50, 80)
     sign = draw.pick("sign", ["heart", "oval", "diamond", "shield", "slanted"])
     turned, style = draw.number("motif turn", 0, 20), draw.pick("motif", ["single", "three", "framed"])
@@ -45,7 +45,7 @@ def _bowl_profile(draw: Draw) -> Array:
 
 
 def _filling(draw: Draw, wall: Wall, y: float) -> Part:
-    """What is in a bowl, if anything: soup with a spoon, noodles with chopsticks, or fruit."""
+    """The contents of a bowl, if any: soup with a spoon, noodles with chopsticks, or fruit."""
     inside, lean = float(wall.radius_at(y)) - 0.05, draw.number("lean", 0.6, 0.8)
     kind = draw.pick("filling", ["none", "soup", "noodles", "fruit"], [3, 2, 1.5, 1.5])
     if kind == "none":

@@ -1,4 +1,4 @@
-"""Two wheels: bicycle, motorbike. They roll to the right (+x), so that the viewer sees the side."""
+"""Two-wheelers: bicycle, motorbike. They drive to the right (+x), so that the viewer sees the side."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def _frame_tubes(frame: str, seat: Point, crank: Point, head: Point, neck: Point
 
 
 def _saddle(draw: Draw, place: Point, seat: Point, thick: float) -> Part:
-    long, wide = draw.number("saddle_length", 0.3, 0.42), draw.number("saddle_width", 0.09, 0.16)
-    edge = [(-long / 2, -wide), (0, -wide * 0.5), (long / 2, -0.035)]
+    length, width = draw.number("saddle_length", 0.3, 0.42), draw.number("saddle_width", 0.09, 0.16)
+    edge = [(-length / 2, -width), (0, -width * 0.5), (length / 2, -0.035)]
     outline = spline(symmetric(edge, axis=1), 16, closed=True)
     pad = plate(outline, 0.09).at(place[0] + 0.03, place[1] + 0.03).paint(draw.colour(), 0.3)
     return pad + rod(seat, place, thick * 0.75, n=6).paint(CHROME, 0.6)
@@ -80,14 +80,14 @@ def _drive(crank: Point, axle: Point, ring: float) -> Part:
 def _handlebar(draw: Draw, head: Point) -> Part:
     """Straight, swept-back, raised or racing handlebar on a stem, with grips."""
     style = draw.pick("handlebar", ["flat", "swept", "raised", "drop"])
-    wide, rise = draw.number("handlebar_width", 0.26, 0.38), draw.number("stem", 0.1, 0.24)
+    width, rise = draw.number("handlebar_width", 0.26, 0.38), draw.number("stem", 0.1, 0.24)
     x, y = head[0] - 0.03, head[1] + rise
-    drop = wide * 0.75
+    drop = width * 0.75
     ends: dict[str, list[Point]] = {
-        "flat": [(0.06, 0, 0), (0.04, 0, wide)],
-        "swept": [(0.06, 0, 0), (0.1, 0.03, wide * 0.5), (-0.05, 0.06, wide), (-0.24, 0.05, wide * 1.05)],
-        "raised": [(0.04, 0, 0), (0.04, 0.02, wide * 0.35), (0, 0.2, wide * 0.6), (-0.12, 0.22, wide)],
-        "drop": [(0.05, 0, 0), (0.06, 0, wide * 0.7), (0.2, -0.02, drop), (0.22, -0.13, drop), (0.05, -0.2, drop)],
+        "flat": [(0.06, 0, 0), (0.04, 0, width)],
+        "swept": [(0.06, 0, 0), (0.1, 0.03, width * 0.5), (-0.05, 0.06, width), (-0.24, 0.05, width * 1.05)],
+        "raised": [(0.04, 0, 0), (0.04, 0.02, width * 0.35), (0, 0.2, width * 0.6), (-0.12, 0.22, width)],
+        "drop": [(0.05, 0, 0), (0.06, 0, width * 0.7), (0.2, -0.02, drop), (0.22, -0.13, drop), (0.05, -0.2, drop)],
     }
     path = ends[style]
     half = tube(spline(path, 3 * len(path)) if len(path) > 2 else path, 0.024, 6).paint(CHROME, 0.6)
@@ -145,28 +145,36 @@ def motorbike(draw: Draw) -> Part:
 def _motor_grips(draw: Draw, kind: str, head: Point) -> Part:
     """Handlebar with grips, mirrors and a headlamp."""
     rise = {"chopper": draw.number("ape_hanger", 0.18, 0.4), "racer": 0.02, "cross": 0.16}.get(kind, 0.12)
-    wide = draw.number("handlebar_width", 0.28, 0.38)
-    path = [(0, 0, 0), (0, 0.04, 0.1), (-0.04, rise, wide * 0.7), (-0.16, rise + 0.02, wide)]
+    width = draw.number("handlebar_width", 0.28, 0.38)
+    path = [(0, 0, 0), (0, 0.04, 0.1), (-0.04, rise, width * 0.7), (-0.16, rise + 0.02, width)]
     half = tube(spline(path, 8), 0.02, 6).paint(CHROME, 0.7)
-    half += rod((-0.09, rise + 0.01, wide * 0.84), (-0.18, rise + 0.02, wide * 1.03), 0.03, n=6).paint(RUBBER)
+    half += rod((-0.09, rise + 0.01, width * 0.84), (-0.18, rise + 0.02, width * 1.03), 0.03, n=6).paint(RUBBER)
     if draw.chance("mirrors", 0.6) and kind != "cross":
-        half += rod((-0.05, rise, wide * 0.75), (-0.03, rise + 0.16, wide * 0.85), 0.012, n=4).paint(CHROME, 0.7)
-        half += ball(0.06, 8).size(0.4, 0.8, 1.2).at(-0.03, rise + 0.18, wide * 0.85).paint(RUBBER, 0.4)
+        half += rod((-0.05, rise, width * 0.75), (-0.03, rise + 0.16, width * 0.85), 0.012, n=4).paint(CHROME, 0.7)
+        half += ball(0.06, 8).size(0.4, 0.8, 1.2).at(-0.03, rise + 0.18, width * 0.85).paint(RUBBER, 0.4)
     lamp = cylinder(0.1, 0.12, n=12).rot(z=90).at(0.15, -0.03).paint(draw.colour("metal"), 0.7)
     lamp += cylinder(0.085, 0.05, n=12).rot(z=90).at(0.2, -0.03).paint(LAMP, 0.8)
     return half.mirror("z").at(head[0], head[1] + 0.05) + lamp.at(head[0], head[1])
 
 
 def _motor_body(draw: Draw, kind: str, base: float, radius: float, seat: float, head: Point, paint: Colour) -> Part:
-    """Tank, saddle, engine, frame and exhaust, and what makes the kind."""
+    """Tank, saddle, engine, frame and exhaust, and the parts specific to the kind."""
     front, rear, second = base / 2, -base / 2, draw.colour()
-    long, fat = draw.number("tank_length", 0.42, 0.56), draw.number("tank_width", 0.11, 0.15)
-    tank = ball(1, 14).size(long / 2, 0.15, fat).rot(z=8).at(head[0] - long * 0.5 - 0.02, seat + 0.08).paint(paint, 0.7)
-    badge = ball(1, 8).size(0.12, 0.05, fat).at(head[0] - long * 0.5, seat + 0.09, 0.02).mirror("z").paint(second, 0.6)
+    length, fat = draw.number("tank_length", 0.42, 0.56), draw.number("tank_width", 0.11, 0.15)
+    tank = (
+        ball(1, 14)
+        .size(length / 2, 0.15, fat)
+        .rot(z=8)
+        .at(head[0] - length * 0.5 - 0.02, seat + 0.08)
+        .paint(paint, 0.7)
+    )
+    badge = (
+        ball(1, 8).size(0.12, 0.05, fat).at(head[0] - length * 0.5, seat + 0.09, 0.02).mirror("z").paint(second, 0.6)
+    )
     tail = {"racer": 0.22, "cross": 0.1, "chopper": -0.06}.get(kind, 0.03)
     sink = 0.08 if kind == "chopper" else 0.0
     low = seat - sink
-    line = spline([(head[0] - long * 0.8, low + 0.02), (rear + 0.35, low - 0.04), (rear - 0.08, low + tail)], 7)
+    line = spline([(head[0] - length * 0.8, low + 0.02), (rear + 0.35, low - 0.04), (rear - 0.08, low + tail)], 7)
     saddle = tube(lift(line), [0.09, 0.12, 0.14, 0.14, 0.14, 0.13, 0.1], 8, flat=0.5).paint(draw.colour("dark"), 0.3)
     light = box(0.06, 0.06, 0.14).at(rear - 0.14, seat + tail - sink - 0.05).paint((0.8, 0.1, 0.08), 0.6)
     middle = (front + rear) / 2 - 0.03

@@ -1,4 +1,4 @@
-"""Little houses in the garden: birdhouse, mailbox."""
+"""Garden: birdhouse, mailbox."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _entrance(draw: Draw, radius: float) -> Part:
 
 
 def _bird(draw: Draw) -> Part:
-    """A small bird that looks to the left, standing on y = 0."""
+    """A small bird facing left, standing on y = 0."""
     body = ball(0.12, 10).size(1.3, 1, 0.9).rot(z=-20).at(y=0.13) + ball(0.08, 8).at(-0.13, 0.25)
     tail = slab([(0.02, 0.16), (0.36, 0.13), (0.36, 0.05), (0.04, 0.06)], 0.08).paint(draw.colour())
     beak = cylinder(0.03, 0.09, top=0.0, n=6).rot(z=90).at(-0.24, 0.25).paint(draw.colour("light"))
@@ -72,7 +72,7 @@ def _slope(depth: float, front: float, rise: float) -> list[tuple[float, float]]
 
 
 def _mount(draw: Draw, top: float, depth: float) -> Part:
-    """How a birdhouse is put up: on a post, hung from a rope, on a back board or on a tree stump."""
+    """The mount of a birdhouse: a post, a rope, a back board or a tree stump."""
     kind, wood = draw.pick("mount", ["post", "rope", "back board", "trunk"]), draw.colour("wood")
     length = draw.number("mount length", 0.35, 0.8)
     if kind == "post":
@@ -113,7 +113,7 @@ def birdhouse(draw: Draw) -> Part:
 
 
 def _post(draw: Draw, width: float, depth: float) -> Part:
-    """What carries a mailbox whose floor is at y = 0: a wooden post with a brace, a pole with a foot, or two legs."""
+    """The support of a mailbox with its floor at y = 0: a wooden post with a brace, a pole with a foot, or two legs."""
     kind, length = draw.pick("post", ["brace", "pole", "two legs"]), draw.number("post length", 0.6, 1.1)
     if kind == "brace":
         wood = box(0.16, length, 0.16).at(y=-length / 2) + rod((0, -0.45, 0), (0, -0.04, 0.38 * depth), 0.05, n=4)
@@ -137,8 +137,8 @@ def _tunnel_box(draw: Draw, width: float, height: float, depth: float) -> Part:
     whole += door.rot(x=opening).at(y=0.01, z=z + 0.02)
     if opening:
         whole += box(0.5 * width, 0.04, 0.3).rot(y=8).at(y=0.1, z=z + 0.05).paint(draw.colour("pastel"))
-    long = draw.number("flag", 0.4, 0.6)
-    flag = box(0.04, long, 0.06).at(y=long / 2) + box(0.04, 0.16, 0.22).at(y=long - 0.08, z=-0.1)
+    length = draw.number("flag", 0.4, 0.6)
+    flag = box(0.04, length, 0.06).at(y=length / 2) + box(0.04, 0.16, 0.22).at(y=length - 0.08, z=-0.1)
     flag = flag.rot(x=0 if draw.chance("flag raised", 0.7) else -80).at(width / 2 + 0.03, 0.4 * height, 0.1 * depth)
     number = box(0.04, 0.16, 0.1).row(3, dz=0.16).at(width / 2, 0.35 * height, -0.25 * depth).mirror()
     return whole + flag.paint(draw.colour("bright")) + number.paint(draw.colour("white"))

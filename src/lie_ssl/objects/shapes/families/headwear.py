@@ -1,4 +1,4 @@
-"""Things worn on the head: helmet, cap. They look to the front (+z)."""
+"""Headwear: helmet, cap. It faces the front (+z)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from lie_ssl.objects.shapes.curves import Point, ellipse, spline
-from lie_ssl.objects.shapes.domes import dome_patch, dome_rim, dome_shell, grown, on_dome
+from lie_ssl.objects.shapes.domes import dome_patch, dome_rim, dome_shell, on_dome, scaled
 from lie_ssl.objects.shapes.draw import Draw
 from lie_ssl.objects.shapes.palettes import DARK, LAMP
 from lie_ssl.objects.shapes.part import Colour, Part, joined
@@ -32,7 +32,7 @@ def helmet(draw: Draw) -> Part:
         angles = np.radians(np.linspace(38, 160, 10))
         bow = [(x, shrink * size[1] * math.sin(a), shrink * size[2] * math.cos(a)) for a in angles]
         body += tube(bow, half, 6, flat=0.35).paint(second, 0.5)
-    decal = dome_patch(grown(size, 1.02), (78, 106), (14, 34), 5)
+    decal = dome_patch(scaled(size, 1.02), (78, 106), (14, 34), 5)
     return body + decal.paint(draw.colour("bright"), 0.4)
 
 
@@ -42,9 +42,9 @@ def _chin_strap(draw: Draw, size: Point, drop: float) -> Part:
     return strap.paint(DARK, 0.1) + box(0.14, 0.1, 0.06).at(0.1, -drop, 0.3).paint(draw.colour("metal"), 0.6)
 
 
-def _visor(draw: Draw, size: Point, low: float, high: float, wide: float) -> Part:
+def _visor(draw: Draw, size: Point, low: float, high: float, width: float) -> Part:
     """A curved shield in front of the face, and its round hinges."""
-    glass = dome_patch(grown(size, 1.05), (-wide, wide), (low, high), 12, 4).paint(draw.colour("glass"), 0.9)
+    glass = dome_patch(scaled(size, 1.05), (-width, width), (low, high), 12, 4).paint(draw.colour("glass"), 0.9)
     hinge = cylinder(0.1, 0.06, n=10).rot(z=90).at(size[0] * 1.01, size[1] * 0.12, size[2] * 0.12)
     return glass + hinge.mirror("x").paint(DARK, 0.5)
 
@@ -57,7 +57,7 @@ def _full_face(draw: Draw, size: Point, paint: Colour, second: Colour) -> Part:
     jaw = [(size[0] * 0.8 * math.sin(a), low, reach * math.cos(a)) for a in np.radians(np.linspace(-80, 80, 11))]
     bar = tube(jaw, 0.2, 8, flat=0.8).paint(paint, 0.5)
     slits = box(0.07, 0.12, 0.1).row(draw.whole("slits", 2, 5), dx=0.13).at(0, low, reach + 0.15).paint(DARK)
-    gap = dome_patch(grown(size, 1.02), (-72, 72), (-22, 30), 12, 4).paint(DARK, 0.2)
+    gap = dome_patch(scaled(size, 1.02), (-72, 72), (-22, 30), 12, 4).paint(DARK, 0.2)
     return shell + bar + slits + gap + _visor(draw, size, -16, draw.number("visor_top", 20, 27), 66)
 
 
@@ -72,7 +72,7 @@ def _open_face(draw: Draw, size: Point, paint: Colour, second: Colour) -> Part:
 
 
 def _hard_hat(draw: Draw, size: Point, paint: Colour, second: Colour) -> Part:
-    """A builder's hat: shallow shell with ridges, a brim all round that is longer in front, a lamp on some."""
+    """A builder's hat: shallow shell with ridges, an all-round brim that is longer in front, a lamp on some."""
     shell = dome_shell(size, lambda _: 0.0, paint, draw.colour("paint"))
     turns, reach = np.radians(np.arange(0, 360, 15)), draw.number("brim", 0.1, 0.2)
     rows = []
@@ -94,7 +94,7 @@ def _cycling(draw: Draw, size: Point, paint: Colour, second: Colour) -> Part:
     """A bicycle helmet: low shell with long vents, pointed back, straps."""
     shell = dome_shell(size, dome_rim(8, 12, -6), paint, DARK)
     length, n = draw.number("vent", 20, 32), draw.whole("vents", 2, 3)
-    big, vents = grown(size, 1.02), Part()
+    big, vents = scaled(size, 1.02), Part()
     for turn in [18 + 34 * i for i in range(n)]:
         vents += dome_patch(big, (turn - 7, turn + 7), (22, 22 + length), 3)
         vents += dome_patch(big, (173 - turn, 187 - turn), (18, 18 + length), 3)
@@ -114,7 +114,7 @@ def _football(draw: Draw, size: Point, paint: Colour, second: Colour) -> Part:
 
 
 def _brim(half_width: float, start: float, reach: float, droop: float, curl: float = 0.12, thick: float = 0.04) -> Part:
-    """A peak that stands out to the front from depth `start`, bent down at the sides by `curl`."""
+    """A peak that extends to the front from depth `start`, bent down at the sides by `curl`."""
     rows, u = [], np.linspace(-1, 1, 11)
     for k in np.linspace(0, 1, 5):
         depth = start * np.sqrt(1 - (0.95 * u) ** 2) * 0.97 + k * reach * (1 - np.abs(u) ** 2.5)
@@ -128,8 +128,8 @@ def cap(draw: Draw) -> Part:
     """A peaked cap: baseball, flat-peaked, trucker's, officer's, army or flat cap; panels, badge and strap vary."""
     kinds = ["baseball", "flat peak", "trucker", "officer", "army", "flat cap"]
     kind = draw.pick("kind", kinds, [4, 3, 3, 1.5, 1, 1.5])
-    wide, deep = draw.number("width", 0.66, 0.76), draw.number("depth", 0.76, 0.88)
-    size = (wide, draw.number("height", 0.55, 0.8), deep)
+    width, depth = draw.number("width", 0.66, 0.76), draw.number("depth", 0.76, 0.88)
+    size = (width, draw.number("height", 0.55, 0.8), depth)
     paint, second, lining = draw.colour(), draw.colour(), draw.colour("neutral")
     reach, droop = draw.number("peak", 0.42, 0.62), draw.number("droop", 0.05, 0.2)
     curl = 0.02 if kind == "flat peak" else draw.number("curl", 0.08, 0.2)
@@ -138,11 +138,11 @@ def cap(draw: Draw) -> Part:
     if kind == "flat cap":
         return _flat_cap(draw, size, paint, second, reach * 0.7)
     crown = dome_shell(size, lambda _: 0.0, paint, lining, 0.1, 0.95)
-    peak = _brim(wide * 0.93, deep, reach, droop, curl).at(y=0.03)
+    peak = _brim(width * 0.93, depth, reach, droop, curl).at(y=0.03)
     body = crown + peak.paint(second if draw.chance("other_peak") else paint, 0.15)
     body += _seams(size, draw.pick("panels", [5, 6, 8]), 2).paint(second, 0.1)
     if kind == "trucker":
-        body += dome_patch(grown(size, 1.03), (-52, 52), (1, 72), 9, 6).paint(draw.colour("paint"), 0.1)
+        body += dome_patch(scaled(size, 1.03), (-52, 52), (1, 72), 9, 6).paint(draw.colour("paint"), 0.1)
     return body + _cap_badge(draw, size) + _back_strap(draw, size)
 
 
@@ -170,7 +170,7 @@ def _cap_badge(draw: Draw, size: Point) -> Part:
 
 def _back_strap(draw: Draw, size: Point) -> Part:
     """The gap at the back with its strap, buckle or snaps."""
-    big = grown(size, 1.02)
+    big = scaled(size, 1.02)
     gap = dome_patch(big, (150, 210), (3, 26), 6, 3).paint(DARK)
     strap = tube([on_dome(t, 5, big) for t in (145, 165, 180, 195, 215)], 0.05, 5, flat=0.5).paint(draw.colour())
     return gap + strap + box(0.14, 0.12, 0.06).at(0.08, 0.07, -big[2]).paint(draw.colour("metal"), 0.6)
@@ -178,32 +178,32 @@ def _back_strap(draw: Draw, size: Point) -> Part:
 
 def _stiff_cap(draw: Draw, kind: str, size: Point, paint: Colour, second: Colour, reach: float, droop: float) -> Part:
     """An officer's cap with a wide plate on a band, or an army cap with an upright wall and a flat top."""
-    wide, tall, deep = size
-    band, top = tall * 0.3, tall * draw.number("crown", 0.8, 1.05)
+    width, height, depth = size
+    band, top = height * 0.3, height * draw.number("crown", 0.8, 1.05)
     flare = draw.number("flare", 1.18, 1.42) if kind == "officer" else draw.number("taper", 0.88, 1.0)
     wall = [(0.94, 0.02), (0.94, 0), (1, 0), (1, band), (flare, top * 0.8), (flare * 0.96, top), (0, top + 0.06)]
     body = lathe(wall, 24, crease=50).paint(paint, 0.15)
     body += lathe([(0.94, 0), (0.94, band), (0, band * 1.3)], 24).paint(draw.colour("neutral"))
     body += lathe([(1.0, 0.02), (1.025, 0.03), (1.025, band), (1.0, band + 0.01)], 24).paint(second, 0.3)
-    body = body.size(wide, 1, deep) + box(0.3, 0.12, 0.04).at(0, band * 0.5, -deep * 1.03).paint(DARK)
-    peak = _brim(wide * 0.93, deep * 1.02, reach, droop, 0.1).at(y=0.05)
-    front = (wide * 1.06, tall, deep * 1.06)
+    body = body.size(width, 1, depth) + box(0.3, 0.12, 0.04).at(0, band * 0.5, -depth * 1.03).paint(DARK)
+    peak = _brim(width * 0.93, depth * 1.02, reach, droop, 0.1).at(y=0.05)
+    front = (width * 1.06, height, depth * 1.06)
     cord = tube([on_dome(t, 8, front) for t in np.linspace(-70, 70, 9)], 0.035, 5)
-    cord += ball(0.06, 6).at(wide * 1.02, band * 0.5, 0.2).mirror("x")
+    cord += ball(0.06, 6).at(width * 1.02, band * 0.5, 0.2).mirror("x")
     crest = ellipse(0.28, 0.32, draw.pick("badge_corners", [4, 6, 12]))
-    badge = slab(crest, 0.07).rot(x=-8).at(0, (band + top) / 2, deep * (0.52 + flare / 2) + 0.05)
+    badge = slab(crest, 0.07).rot(x=-8).at(0, (band + top) / 2, depth * (0.52 + flare / 2) + 0.05)
     body += peak.paint(DARK if draw.chance("black_peak", 0.7) else paint, 0.6) + cord.paint(draw.colour("metal"), 0.6)
     return body + badge.paint(draw.colour("bright"), 0.6)
 
 
 def _flat_cap(draw: Draw, size: Point, paint: Colour, second: Colour, reach: float) -> Part:
     """A soft flat cap, sewn from wedges or plain, its crown pulled forward over the short peak."""
-    wide, tall, deep = size
-    low = (wide * 1.12, tall * 0.62, deep * 1.12)
+    width, height, depth = size
+    low = (width * 1.12, height * 0.62, depth * 1.12)
     crown = dome_shell(low, lambda _: -14, paint, draw.colour("neutral"), 0.05, 0.95)
     if draw.chance("wedges", 0.6):
         crown += _seams(low, 8, -8).paint(second)
     crown += box(0.06, 0.13, 0.24).at(low[0] * 0.98, -0.03).paint(draw.colour("bright"))
-    peak = _brim(wide * 0.9, deep, reach + 0.12, 0.14, 0.12).at(y=0.02, z=0.06)
-    band = lathe([(0.95, 0), (0.97, -0.02), (1.0, 0), (1.0, 0.12)], 22).size(wide, 1, deep).paint(second, 0.1)
+    peak = _brim(width * 0.9, depth, reach + 0.12, 0.14, 0.12).at(y=0.02, z=0.06)
+    band = lathe([(0.95, 0), (0.97, -0.02), (1.0, 0), (1.0, 0.12)], 22).size(width, 1, depth).paint(second, 0.1)
     return crown.rot(x=7).at(y=0.14, z=0.08) + peak.paint(second if draw.chance("other_peak") else paint, 0.1) + band

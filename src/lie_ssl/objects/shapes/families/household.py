@@ -1,4 +1,4 @@
-"""Things about the house: faucet, knife, trash bin."""
+"""Household: faucet, knife, trash bin."""
 
 from __future__ import annotations
 
@@ -56,48 +56,48 @@ def _tap_handle(style: str, draw: Draw) -> Part:
 
 def _garden_tap(draw: Draw, colour: Colour, accent: Colour, style: str) -> Part:
     """A tap that comes out of a wall."""
-    tall = draw.number("column", 0.16, 0.3)
+    height = draw.number("column", 0.16, 0.3)
     pipe = tube([(0, 0, -0.5), (0, 0, 0.15), (0, -0.1, 0.33), (0, -0.3, 0.4)], [0.11, 0.12, 0.11, 0.09], 10)
     rose = lathe([(0, -0.03), (0.28, -0.03), (0.2, 0.04), (0, 0.05)], 18).at(y=-0.5)
     rose += cylinder(0.15, 0.16, n=6).at(y=-0.2)
     body = pipe + rose.rot(x=90) + cylinder(0.12, 0.1, n=10).rot(x=-15).at(0, -0.3, 0.4)
-    grip = _tap_handle(style, draw).size(1.3).at(y=0.12 + tall / 2)
-    return (body + cylinder(0.09, tall + 0.1, 0.07, n=10).at(y=0.12)).paint(colour, 0.8) + grip.paint(accent, 0.6)
+    grip = _tap_handle(style, draw).size(1.3).at(y=0.12 + height / 2)
+    return (body + cylinder(0.09, height + 0.1, 0.07, n=10).at(y=0.12)).paint(colour, 0.8) + grip.paint(accent, 0.6)
 
 
 @shape("faucet")
 def faucet(draw: Draw) -> Part:
-    """A tap: one lever, two handles on a bar or a plate, or a garden tap; spouts and handles of four forms each."""
+    """A tap: one lever, two handles on a bar or a plate, or a garden tap; four forms each of spouts and handles."""
     colour = draw.colour("metal") if draw.chance("bare metal", 0.4) else draw.colour()
     accent = colour if draw.chance("plain", 0.4) else distinct(draw, colour)
     kind = draw.pick("kind", ["single", "pair", "bridge", "garden"], [3, 2, 1.5, 1.5])
     style, swing = draw.pick("handle", ["cross", "lever", "wheel", "knob"]), draw.number("swing", -60, -15)
     if kind == "garden":
         return _garden_tap(draw, colour, accent, style).rot(y=swing)
-    width, tall = draw.number("width", 0.36, 0.5), draw.number("column", 0.16, 0.3)
+    width, height = draw.number("width", 0.36, 0.5), draw.number("column", 0.16, 0.3)
     thick = draw.number("radius", 0.1, 0.15)
     foot = [(0, 0), (thick + 0.09, 0), (thick + 0.08, 0.03), (thick, 0.05)]
-    column = lathe([*foot, (thick, tall), (0, tall + 0.06)], 18)
-    body = column + _spout(draw).at(y=tall).rot(y=swing)
+    column = lathe([*foot, (thick, height), (0, height + 0.06)], 18)
+    body = column + _spout(draw).at(y=height).rot(y=swing)
     hot, cold = ((0.8, 0.12, 0.1), (0.1, 0.25, 0.8))
     if kind == "single":
         grip = _tap_handle("lever", draw).size(1.2)
         if draw.chance("lever at the side", 0.5):
-            grip = grip.rot(z=-90).rot(x=150).at(thick - 0.04, 0.6 * tall)
+            grip = grip.rot(z=-90).rot(x=150).at(thick - 0.04, 0.6 * height)
         else:
-            grip = grip.rot(y=swing + 90).at(0, tall, -0.02)
+            grip = grip.rot(y=swing + 90).at(0, height, -0.02)
         body += box(2.4 * width, 0.04, 0.4, 0.02).at(y=0.02) if draw.chance("plate", 0.4) else Part()
-        mark = box(0.08, 0.07, 0.04).at(0.04, 0.55 * tall, thick)
+        mark = box(0.08, 0.07, 0.04).at(0.04, 0.55 * height, thick)
         return body.paint(colour, 0.8) + grip.paint(accent, 0.8) + mark.paint(cold) + mark.at(-0.08).paint(hot)
-    top = tall + (0.1 if kind == "bridge" else 0.0)
+    top = height + (0.1 if kind == "bridge" else 0.0)
     if kind == "bridge":
-        post = lathe([(0, 0), (0.16, 0), (0.15, 0.03), (0.08, 0.05), (0.08, tall), (0.11, top), (0, top + 0.01)], 14)
-        body += post.at(width).mirror() + rod((-width, tall, 0), (width, tall, 0), 0.075, n=10)
+        post = lathe([(0, 0), (0.16, 0), (0.15, 0.03), (0.08, 0.05), (0.08, height), (0.11, top), (0, top + 0.01)], 14)
+        body += post.at(width).mirror() + rod((-width, height, 0), (width, height, 0), 0.075, n=10)
     else:
         outline = rectangle(2 * width + 0.36, 0.42, draw.number("plate corner", 0.03, 0.2))
-        body += plate(outline, 0.07).at(y=0.035) + cylinder(0.12, tall, 0.09, n=14).at(width, tall / 2).mirror()
+        body += plate(outline, 0.07).at(y=0.035) + cylinder(0.12, height, 0.09, n=14).at(width, height / 2).mirror()
     grip = _tap_handle(style, draw).rot(y=draw.number("handle turn", -30, 30)).at(width, top).mirror()
-    dot = disc(0.05, 0.05, 10).at(width, 0.55 * tall + 0.05, 0.09)
+    dot = disc(0.05, 0.05, 10).at(width, 0.55 * height + 0.05, 0.09)
     return body.paint(colour, 0.8) + grip.paint(accent, 0.7) + dot.paint(cold) + dot.at(-2 * width).paint(hot)
 
 
@@ -122,7 +122,7 @@ def _blade(back: Array, edge: Array, along: Array, thick: float, bevel: float) -
 
 
 def _knife_handle(draw: Draw) -> Part:
-    """A handle downwards from y = 0: straight, swelling, pistol-like or with a ring, with rivets, bands or an inlay."""
+    """A handle below y = 0: straight, swelling, pistol grip or with a ring; with rivets, bands or an inlay."""
     length, thick = draw.number("handle length", 0.6, 0.85), draw.number("handle thickness", 0.11, 0.16)
     t = np.linspace(0, 1, 9)
     forms = {
@@ -182,7 +182,7 @@ def knife(draw: Draw) -> Part:
 
 
 def _emblem(draw: Draw, body: Colour) -> Part:
-    """What is on the front of a bin: three arrows chasing each other, a label, or a ring."""
+    """The emblem on the front of a bin: the recycling arrows, a label, or a ring."""
     size, ink = draw.number("emblem", 0.24, 0.34), distinct(draw, body)
     kind = draw.pick("emblem", ["arrows", "label", "ring"], [3, 1, 1])
     if kind == "arrows":

@@ -1,4 +1,4 @@
-"""Things with many keys: keyboard, remote control."""
+"""Keyboard and remote control."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from lie_ssl.objects.shapes.curves import rectangle, spline
 from lie_ssl.objects.shapes.draw import Draw
-from lie_ssl.objects.shapes.keys import Keys, drawn_keys
+from lie_ssl.objects.shapes.keys import Keys, draw_keys
 from lie_ssl.objects.shapes.part import Part, joined
 from lie_ssl.objects.shapes.registry import shape
 from lie_ssl.objects.shapes.solids import box, cylinder, disc, slab, tube
 
 
 def _side_keys(keys: Keys, rows: int, number_pad: bool) -> tuple[Part, float]:
-    """Arrow keys and those above them, perhaps a number pad, from x = 0 to the right, and how wide they are."""
+    """Arrow keys, the keys above them and perhaps a number pad, to the right of x = 0, and their total width."""
     pitch = keys.pitch
     side = keys.grid(1, 3, accent=False) + keys.grid(1, 1).at(pitch, z=-pitch)
     side += keys.grid(rows - 2, 3, accent=False).at(z=-3 * pitch)
@@ -24,14 +24,14 @@ def _side_keys(keys: Keys, rows: int, number_pad: bool) -> tuple[Part, float]:
 
 @shape("keyboard")
 def keyboard(draw: Draw) -> Part:
-    """A computer keyboard: compact, with arrow keys, full with number pad, or split in two turned halves.
+    """A computer keyboard: compact, with arrow keys, full with number pad, or split into two rotated halves.
 
     Key caps (flat, tapered, round), wrist rest, cable, knob, slope, case margin and thickness vary.
     """
     layout = draw.pick("layout", ["compact", "arrows", "full", "split"], [3, 3, 4, 2])
     rows, columns = draw.whole("rows", 3, 4), draw.whole("columns", 8, 9 if layout == "full" else 10)
     pitch, height = draw.number("pitch", 0.17, 0.21), draw.number("key height", 0.05, 0.1)
-    keys = drawn_keys(draw, pitch, height, ["flat", "tapered", "round"])
+    keys = draw_keys(draw, pitch, height, ["flat", "tapered", "round"])
     margin, thick = draw.number("margin", 0.04, 0.12), draw.number("thickness", 0.06, 0.16)
     slope, width = draw.number("slope", 10, 22), columns * pitch * draw.number("key width", 1.0, 1.25)
     function_row, rest = draw.chance("function row", 0.7), draw.chance("wrist rest", 0.35)

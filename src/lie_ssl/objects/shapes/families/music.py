@@ -1,4 +1,4 @@
-"""Things to play music on: guitar, piano."""
+"""Musical instruments: guitar, piano."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _guitar_body(draw: Draw, kind: str, depth: float) -> Part:
 
 
 def _fittings(draw: Draw, hollow: bool) -> Part:
-    """What is on the face: sound hole and rosette, or pickups and knobs; pick guard and bridge."""
+    """The fittings on the face: sound hole and rosette, or pickups and knobs; pick guard and bridge."""
     dark = draw.colour("black")
     bridge = box(0.36, 0.07, 0.05).at(y=-0.38, z=0.02).paint(draw.colour("wood" if hollow else "metal"), 0.4)
     guard = spline([(0.08, 0.12), (0.26, 0.02), (0.28, -0.2), (0.12, -0.34), (0.14, -0.1)], 14, closed=True)

@@ -1,4 +1,4 @@
-"""Things of the desk: telephone, printer."""
+"""Office: telephone, printer."""
 
 from __future__ import annotations
 
@@ -186,14 +186,14 @@ def _control_panel(draw: Draw, width: float) -> Part:
 
 def _copier(draw: Draw, width: float, depth: float) -> Part:
     """A floor-standing office printer: drawers with grips below, a gap with a printed sheet, a scanner on top."""
-    drawers, tall = draw.whole("drawers", 2, 4), draw.number("drawer height", 0.2, 0.28)
-    body, light, base = draw.colour(), draw.colour(), drawers * tall
+    drawers, height = draw.whole("drawers", 2, 4), draw.number("drawer height", 0.2, 0.28)
+    body, light, base = draw.colour(), draw.colour(), drawers * height
     case = box(width, base, depth).at(y=base / 2) + box(0.96 * width, 0.08, 0.96 * depth).at(y=base + 0.55)
     case += box(width, 0.35, 0.45 * depth).at(y=base + 0.175, z=-0.275 * depth)
     case += box(0.2 * width, 0.35, depth).at(-0.4 * width, base + 0.175)
-    face = box(0.94 * width, tall - 0.04, 0.04).paint(light)
-    face += box(0.35 * width, 0.05, 0.05).at(y=0.2 * tall, z=0.02).paint(draw.colour("black"))
-    fronts = face.row(drawers, dy=tall).at(y=base / 2, z=depth / 2)
+    face = box(0.94 * width, height - 0.04, 0.04).paint(light)
+    face += box(0.35 * width, 0.05, 0.05).at(y=0.2 * height, z=0.02).paint(draw.colour("black"))
+    fronts = face.row(drawers, dy=height).at(y=base / 2, z=depth / 2)
     lid = box(width, 0.16, depth).at(y=base + 0.43)
     feeder = box(draw.number("feeder", 0.5, 0.68) * width, 0.16, 0.6 * depth, 0.06)
     lid += feeder.at(-0.12 * width, base + 0.65, -0.1 * depth)

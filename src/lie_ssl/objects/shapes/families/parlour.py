@@ -1,4 +1,4 @@
-"""What stands and hangs in a parlour: clock, lamp."""
+"""Living room: clock, lamp."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def clock(draw: Draw) -> Part:
         return _mantel(draw, depth + 0.2, case, trim) + dial.size(0.85, 0.85, 1).at(z=depth / 2 + 0.1)
     if kind == "cuckoo":
         return _cuckoo(draw, depth + 0.2, case, trim) + dial.size(0.5, 0.5, 1).at(y=-0.1, z=depth / 2 + 0.1)
-    tall = _tall_case(draw, kind == "longcase", depth + 0.25, case, trim)
-    return tall + dial.size(0.8, 0.8, 1).at(z=depth / 2 + 0.125)
+    height = _tall_case(draw, kind == "longcase", depth + 0.25, case, trim)
+    return height + dial.size(0.8, 0.8, 1).at(z=depth / 2 + 0.125)
 
 
 def _dial(draw: Draw, rim: float, trim: Colour) -> Part:
-    """A dial of radius 1 facing +z from z = 0: rim, marks (the one at twelve stands out) and hands at a drawn time."""
+    """A dial of radius 1 facing +z from z = 0: rim, marks (the one at twelve stands out) and hands at a random time."""
     face, ink = draw.colour("pastel"), draw.colour("dark")
     marks = draw.pick("marks", ["bars", "dots", "quarters"])
     time = draw.number("time", 0, 12)
     ground = disc(0.97, 0.06, 32).at(z=0.01)
     ring = lathe([(0.97, -0.05), (1.0, 0.06), (0.97, 0.1), (0.92, 0.06), (0.92, -0.05)], 32).rot(x=90)
-    long = box(0.07, 0.2, 0.03) if marks != "dots" else disc(0.06, 0.03, 8)
+    length = box(0.07, 0.2, 0.03) if marks != "dots" else disc(0.06, 0.03, 8)
     short = {"bars": box(0.045, 0.12, 0.03), "dots": disc(0.04, 0.03, 6), "quarters": Part()}[marks]
     reach = 0.78 - rim * 0.3
-    ticks = joined((long if h % 3 == 0 else short).at(y=reach).rot(z=-30 * h) for h in range(1, 12))
+    ticks = joined((length if h % 3 == 0 else short).at(y=reach).rot(z=-30 * h) for h in range(1, 12))
     twelve = slab(polygon(0.13, 3, -90), 0.04).at(y=reach).paint(draw.colour("bright"))
     width = draw.number("hand width", 0.06, 0.1)
     hour = _hand(0.48, width * 1.3).rot(z=-30 * time).at(z=0.07)
@@ -58,7 +58,7 @@ def _dial(draw: Draw, rim: float, trim: Colour) -> Part:
 
 
 def _hand(length: float, width: float) -> Part:
-    """A pointed hand from a little behind the middle upwards."""
+    """A pointed hand upwards from slightly below the middle."""
     x, neck = width / 2, length * 0.8
     return slab([(-x, -0.15), (x, -0.15), (x, neck), (0, length), (-x, neck)], 0.018)
 
@@ -98,18 +98,20 @@ def _alarm_clock(draw: Draw, depth: float, case: Colour, trim: Colour) -> Part:
 def _mantel(draw: Draw, depth: float, case: Colour, trim: Colour) -> Part:
     """A case that stands on a shelf: with flowing shoulders, an arch, or a gable on columns."""
     form = draw.pick("mantel", ["shoulders", "arch", "temple"])
-    wide = draw.number("case width", 1.15, 1.35)
+    width = draw.number("case width", 1.15, 1.35)
     if form == "shoulders":
-        half = spline([(2.3 * wide / 1.2, -1.05), (1.9, -0.72), (1.25, -0.15), (0.85, 0.72), (0, 1.08)], 14)
+        half = spline([(2.3 * width / 1.2, -1.05), (1.9, -0.72), (1.25, -0.15), (0.85, 0.72), (0, 1.08)], 14)
         body = slab(np.concatenate([half, half[-2::-1] * [-1, 1]]), depth)
-        foot = 2.4 * wide / 1.2
+        foot = 2.4 * width / 1.2
     elif form == "arch":
-        body = slab(np.concatenate([[[-wide, -1.3], [wide, -1.3]], arc(wide, 0, 180, 17)]), depth)
-        foot = wide + 0.12
+        body = slab(np.concatenate([[[-width, -1.3], [width, -1.3]], arc(width, 0, 180, 17)]), depth)
+        foot = width + 0.12
     else:
-        roof = slab([(-wide - 0.25, 1.1), (wide + 0.25, 1.1), (0, 1.75)], depth + 0.2)
-        body = box(2 * wide, 2.4, depth).at(y=-0.1) + roof + cylinder(0.14, 2.3, n=8).at(wide, -0.1, depth / 2).mirror()
-        foot = wide + 0.3
+        roof = slab([(-width - 0.25, 1.1), (width + 0.25, 1.1), (0, 1.75)], depth + 0.2)
+        body = (
+            box(2 * width, 2.4, depth).at(y=-0.1) + roof + cylinder(0.14, 2.3, n=8).at(width, -0.1, depth / 2).mirror()
+        )
+        foot = width + 0.3
     base = -1.3 if form != "shoulders" else -1.05
     plinth = box(2 * foot, 0.18, depth + 0.2).at(y=base - 0.05) + ball(0.14, 8).at(foot - 0.2, base - 0.2).mirror()
     door = box(1.0, 1.0, 0.06).at(y=-0.1, z=-depth / 2)
@@ -118,9 +120,9 @@ def _mantel(draw: Draw, depth: float, case: Colour, trim: Colour) -> Part:
 
 def _cuckoo(draw: Draw, depth: float, case: Colour, trim: Colour) -> Part:
     """A little house with a bird in the doorway above the dial, and a pendulum and two weights on chains below."""
-    wide, rise = draw.number("house width", 0.75, 0.95), draw.number("roof rise", 0.6, 1.0)
-    wall = slab([(-wide, -0.85), (wide, -0.85), (wide, 0.75), (0, 0.75 + rise), (-wide, 0.75)], depth).paint(case)
-    slope, eaves = math.degrees(math.atan2(rise, wide)), math.hypot(rise, wide) + 0.35
+    width, rise = draw.number("house width", 0.75, 0.95), draw.number("roof rise", 0.6, 1.0)
+    wall = slab([(-width, -0.85), (width, -0.85), (width, 0.75), (0, 0.75 + rise), (-width, 0.75)], depth).paint(case)
+    slope, eaves = math.degrees(math.atan2(rise, width)), math.hypot(rise, width) + 0.35
     roof = box(eaves, 0.12, depth + 0.35).at(x=eaves / 2 - 0.03).rot(z=-slope).at(y=0.82 + rise).mirror().paint(trim)
     door = box(0.42, 0.46, 0.06).at(y=0.78, z=depth / 2).paint((0.1, 0.08, 0.07))
     bird = ball(0.14, 8) + rod([0, 0, 0.1], [0, -0.02, 0.28], 0.05, 0.0, n=5)
@@ -256,7 +258,7 @@ def _shade(kind: str, radius: float, height: float, colour: Colour, trim: Colour
 
 
 def _desk_arm(draw: Draw, height: float, radius: float, body: Colour, colour: Colour) -> Part:
-    """Two arms with a joint and a conical head that looks down to the right."""
+    """Two arms with a joint and a conical head that points down to the right."""
     lower, upper = draw.number("lower arm angle", 100, 125), draw.number("upper arm angle", 15, 50)
     elbow = np.array([math.cos(math.radians(lower)), math.sin(math.radians(lower)), 0]) * height * 0.8
     wrist = elbow + np.array([math.cos(math.radians(upper)), math.sin(math.radians(upper)), 0]) * height * 0.85

@@ -53,32 +53,32 @@ def _tree(high: float, size: float, draw: Draw, green: Colour) -> Part:
 
 
 def _foliage(kind: str, draw: Draw, green: Colour) -> Part:
-    """What grows, from y = 0 up: blades, a rosette, a palm, a small tree, flowers, or leaves on stems."""
-    high, wide = draw.number("plant height", 0.6, 1.1), draw.number("plant width", 0.16, 0.28)
+    """The plant, from y = 0 up: blades, a rosette, a palm, a small tree, flowers, or leaves on stems."""
+    high, width = draw.number("plant height", 0.6, 1.1), draw.number("plant width", 0.16, 0.28)
     count, lean = draw.whole("leaves", 7, 12), draw.number("lean", 0.8, 1.2)
     order = [(GOLDEN_ANGLE * i, i / count, 0.75 + 0.25 * math.sin(2.3 * i + 10 * lean)) for i in range(count)]
     if kind == "tree":
         return _tree(high, lean, draw, green)
     if kind == "blades":
-        blade = _leaf(1.1 * high, 0.75 * wide, 0.5, 0.12)
+        blade = _leaf(1.1 * high, 0.75 * width, 0.5, 0.12)
         blades = joined(blade.size(u).rot(x=-84 + 40 * lean * i).at(z=0.06).rot(y=a) for a, i, u in order)
         return blades.paint(green, 0.3)
     if kind == "rosette":
-        leaf = _leaf(0.72 * high, 1.4 * wide, 0.5, -0.1)
+        leaf = _leaf(0.72 * high, 1.4 * width, 0.5, -0.1)
         rings = joined(leaf.size(1 - 0.5 * i).rot(x=-12 - 60 * lean * i).at(y=0.2 * i).rot(y=a) for a, i, _ in order)
         return rings.paint(green, 0.4) + ball(0.08, 8).at(y=0.2).paint(draw.colour("bright"))
     if kind == "palm":
         trunk = tube([(0, 0, 0), (0.05, 0.5 * high, 0.02), (0.02, high, 0)], [0.08, 0.065, 0.05], 8)
-        frond = _leaf(0.8, 0.9 * wide, 0.4, 0.75 * lean)
+        frond = _leaf(0.8, 0.9 * width, 0.4, 0.75 * lean)
         fronds = joined(frond.size(u).rot(x=-40 * u).rot(y=a) for a, _, u in order).at(0.02, high)
         return trunk.paint(draw.colour("wood"), 0.1) + fronds.paint(green, 0.3)
     heads, stems, bloom = Part(), Part(), draw.colour("bright")
     petals = ball(0.055, 8).paint(draw.colour("light")) + _leaf(0.19, 0.14, 0.3, -0.2).ring(5).paint(bloom, 0.2)
-    head = petals.rot(x=35) if kind == "flowers" else _leaf(0.45, 1.3 * wide, 0.3, 0.5).paint(green, 0.4)
+    head = petals.rot(x=35) if kind == "flowers" else _leaf(0.45, 1.3 * width, 0.3, 0.5).paint(green, 0.4)
     for a, _, u in order[:9]:
         out = 0.32 * lean * (1.2 - 0.5 * u)
         stems += tube([(0, 0, 0), (0, 0.6 * high * u, 0.4 * out), (0, high * u, out)], 0.022, 5).rot(y=a)
-        stems += _leaf(0.4 * high, 0.5 * wide, 0.4, 0.1).rot(x=-40).rot(y=a + 60) if kind == "flowers" else Part()
+        stems += _leaf(0.4 * high, 0.5 * width, 0.4, 0.1).rot(x=-40).rot(y=a + 60) if kind == "flowers" else Part()
         heads += head.at(0, high * u, out).rot(y=a)
     return stems.paint(green, 0.2) + heads
 

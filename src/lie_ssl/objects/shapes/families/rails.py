@@ -1,4 +1,4 @@
-"""Vehicles on rails: train. They drive to the right (+x), so that the viewer sees the side and the nose."""
+"""Rail vehicles: train. They drive to the right (+x), so that the viewer sees the side and the nose."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def train(draw: Draw) -> Part:
     else:
         engine = _rail_car(draw, kind == "fast", half, width, top, paint, second)
     if draw.chance("carriage", 0.45):
-        long = draw.number("carriage_length", 1.6, 2.6)
-        engine += _carriage(draw, long, width * 0.95, top, paint, second).at(x=-half - long / 2 - 0.25)
+        length = draw.number("carriage_length", 1.6, 2.6)
+        engine += _carriage(draw, length, width * 0.95, top, paint, second).at(x=-half - length / 2 - 0.25)
     if draw.chance("track"):
         low, high = engine.bounds()
-        long = float(high[0] - low[0])
-        rail = box(long, 0.1, 0.1).at(z=width * 0.36).mirror("z").paint(STEEL, 0.7)
-        sleeper = box(0.22, 0.08, width * 1.15).at(y=-0.08).row(round(long / 0.55), dx=0.55)
+        length = float(high[0] - low[0])
+        rail = box(length, 0.1, 0.1).at(z=width * 0.36).mirror("z").paint(STEEL, 0.7)
+        sleeper = box(0.22, 0.08, width * 1.15).at(y=-0.08).row(round(length / 0.55), dx=0.55)
         engine += (rail + sleeper.paint(draw.colour("wood"))).at(float(high[0] + low[0]) / 2, -0.05)
     return engine
 
@@ -53,8 +53,10 @@ def _steam_engine(draw: Draw, half: float, width: float, top: float, paint: Colo
     bands = cylinder(boiler + 0.025, 0.07, n=18).rot(z=90).row(3, dx=0.75).at(0.25, axis).paint(second, 0.7)
     door = cylinder(boiler * 0.75, 0.1, n=14).rot(z=90).at(half - 0.15, axis).paint(COAL, 0.4)
     door += cylinder(0.08, 0.2, n=6).rot(z=90).at(half - 0.08, axis).paint(second, 0.7)
-    tall, mouth = draw.number("chimney", 0.4, 0.8), draw.number("chimney_mouth", 0.14, 0.34)
-    stack = lathe([(0, 0), (0.15, 0), (0.14, tall * 0.6), (mouth, tall), (mouth * 0.8, tall + 0.05), (0, tall)], 14)
+    height, mouth = draw.number("chimney", 0.4, 0.8), draw.number("chimney_mouth", 0.14, 0.34)
+    stack = lathe(
+        [(0, 0), (0.15, 0), (0.14, height * 0.6), (mouth, height), (mouth * 0.8, height + 0.05), (0, height)], 14
+    )
     stack = stack.at(half - 0.6, axis + boiler - 0.08).paint(COAL, 0.3)
     dome = lathe([(0, 0), (0.22, 0), (0.2, 0.25), (0.1, 0.36), (0, 0.38)], 12)
     dome = dome.row(draw.whole("domes", 1, 2), dx=0.7).at(-0.05, axis + boiler - 0.07).paint(second, 0.7)
@@ -84,23 +86,23 @@ def _bogies(half: float, width: float, low: float) -> Part:
 def _rail_car(draw: Draw, fast: bool, half: float, width: float, top: float, paint: Colour, second: Colour) -> Part:
     """A smooth motor coach with a long or an upright nose, side windows, doors and a pantograph."""
     blunt, nose = (0.45, draw.number("nose", 1.2, 2.0)) if fast else (0.85, draw.number("tram_nose", 0.2, 0.4))
-    low, windows, tall = 0.34, draw.whole("windows", 4, 7), top - 0.34
+    low, windows, height = 0.34, draw.whole("windows", 4, 7), top - 0.34
     sections = [cross_section(-half, low, top, width, 0.25), cross_section(half - nose, low, top, width, 0.25)]
     for t in (0.4, 0.75, 1.0):
         shrink = (1 - blunt) * t**1.7
-        peak, wide = top - tall * 0.95 * shrink, width * (1 - 0.7 * shrink)
+        peak, wide = top - height * 0.95 * shrink, width * (1 - 0.7 * shrink)
         sections.append(cross_section(half - nose + nose * t, low, peak, wide, 0.2))
     shell = loft(sections).paint(paint, 0.5)
     step = (2 * half - nose - 0.9) / windows
-    pane = box(step * 0.82, tall * 0.34, width + 0.05).row(windows, dx=step).at(-nose / 2, low + tall * 0.65)
+    pane = box(step * 0.82, height * 0.34, width + 0.05).row(windows, dx=step).at(-nose / 2, low + height * 0.65)
     edge, z = top - 0.2 * (1 - blunt) - 0.16, width * 0.38
     if not fast:
-        screen = box(0.1, tall * 0.38, width * 0.74).at(half - 0.02, low + tall * 0.62)
+        screen = box(0.1, height * 0.38, width * 0.74).at(half - 0.02, low + height * 0.62)
     else:
-        y1, x0, x1 = edge - tall * 0.28, half - nose * 0.38, half - nose * 0.72
+        y1, x0, x1 = edge - height * 0.28, half - nose * 0.38, half - nose * 0.72
         screen = quad([(x0, y1, -z * 0.75), (x0, y1, z * 0.75), (x1, edge + 0.03, z), (x1, edge + 0.03, -z)], 0.22)
-    door = box(0.42, tall * 0.75, width + 0.07).row(2, dx=2 * half - nose - 0.75).at(-nose / 2, low + tall * 0.46)
-    band = box(2 * half - nose, 0.16, width + 0.03).at(-nose / 2, low + tall * 0.3)
+    door = box(0.42, height * 0.75, width + 0.07).row(2, dx=2 * half - nose - 0.75).at(-nose / 2, low + height * 0.46)
+    band = box(2 * half - nose, 0.16, width + 0.03).at(-nose / 2, low + height * 0.3)
     lamp = box(0.14, 0.1, 0.16).at(half - 0.05 - nose * 0.04, low + 0.22, width * (0.1 + 0.24 * blunt))
     tail = box(0.06, 0.12, 0.16).at(-half, low + 0.3, width * 0.36).mirror("z").paint(TAIL_LIGHT)
     roof = _pantograph(draw.number("pantograph", 0.3, 0.55)).at(-half * 0.3, top)
@@ -116,16 +118,16 @@ def _pantograph(rise: float) -> Part:
 
 def _diesel(draw: Draw, half: float, width: float, top: float, paint: Colour, second: Colour) -> Part:
     """A bonneted locomotive: a cab near the front, long engine hoods with grilles, railings and exhaust stacks."""
-    low, cab, tall = 0.42, draw.number("cab", 0.9, 1.2), top - 0.42
+    low, cab, height = 0.42, draw.number("cab", 0.9, 1.2), top - 0.42
     hood, place = draw.number("hood", 0.62, 0.78), half * draw.number("cab_place", 0.1, 0.5)
     frame = box(2 * half, 0.24, width).at(y=low + 0.05).paint(second)
-    hood_top, high = low + tall * hood, tall * 0.32
-    engine = box(2 * half - 0.3, tall * hood, width * 0.7).at(y=low + tall * hood / 2).paint(paint, 0.4)
+    hood_top, high = low + height * hood, height * 0.32
+    engine = box(2 * half - 0.3, height * hood, width * 0.7).at(y=low + height * hood / 2).paint(paint, 0.4)
     house = box(cab, top - low, width * 0.94).at(place, (top + low) / 2).paint(paint, 0.4)
     roof = box(cab + 0.16, 0.1, width).at(place, top).paint(second)
     panes = box(cab * 0.36, high, width).row(2, dx=cab * 0.45).at(place, top - high * 0.75)
     panes += box(cab + 0.06, high * 0.6, width * 0.3).at(place, top - high * 0.55, width * 0.22).mirror("z")
-    grille = box(0.3, tall * 0.4, width * 0.74).row(3, dx=0.42).at(-half * 0.55, low + tall * 0.35)
+    grille = box(0.3, height * 0.4, width * 0.74).row(3, dx=0.42).at(-half * 0.55, low + height * 0.35)
     stack = cylinder(0.12, 0.3, n=8).row(draw.whole("stacks", 1, 3), dx=0.4).at(-half * 0.5, hood_top + 0.1)
     rail = rod((-half + 0.1, low + 0.55, width * 0.47), (half - 0.1, low + 0.55, width * 0.47), 0.03, n=4)
     rail += box(0.05, 0.5, 0.05).row(5, dx=(2 * half - 0.3) / 4).at(0, low + 0.35, width * 0.47)
@@ -137,15 +139,15 @@ def _diesel(draw: Draw, half: float, width: float, top: float, paint: Colour, se
     return body + nose + lamp + dark + _bogies(half, width, low)
 
 
-def _carriage(draw: Draw, long: float, width: float, top: float, paint: Colour, second: Colour) -> Part:
+def _carriage(draw: Draw, length: float, width: float, top: float, paint: Colour, second: Colour) -> Part:
     """A short carriage or goods wagon with a coupling in front."""
-    frame = box(long, 0.16, width).at(y=0.46).paint(COAL)
-    frame += box(0.5, 0.1, 0.2).at(long / 2 + 0.15, 0.46).paint(COAL)
-    wheels = _rail_wheels([-long * 0.3, long * 0.3], 0.25, width, STEEL)
+    frame = box(length, 0.16, width).at(y=0.46).paint(COAL)
+    frame += box(0.5, 0.1, 0.2).at(length / 2 + 0.15, 0.46).paint(COAL)
+    wheels = _rail_wheels([-length * 0.3, length * 0.3], 0.25, width, STEEL)
     if draw.pick("wagon", ["windows", "tank"]) == "tank":
-        tank = cylinder(width * 0.44, long * 0.92, n=16).rot(z=90).at(y=0.5 + width * 0.44).paint(second, 0.6)
+        tank = cylinder(width * 0.44, length * 0.92, n=16).rot(z=90).at(y=0.5 + width * 0.44).paint(second, 0.6)
         return frame + wheels + tank + cylinder(0.18, 0.16, n=8).at(y=0.55 + width * 0.88).paint(COAL)
-    house = box(long, top - 0.65, width).at(y=0.5 + (top - 0.65) / 2).paint(paint, 0.4)
-    panes = box(long * 0.2, (top - 0.5) * 0.4, width + 0.05).row(3, dx=long * 0.3).at(y=top * 0.63)
+    house = box(length, top - 0.65, width).at(y=0.5 + (top - 0.65) / 2).paint(paint, 0.4)
+    panes = box(length * 0.2, (top - 0.5) * 0.4, width + 0.05).row(3, dx=length * 0.3).at(y=top * 0.63)
     house += panes.paint(draw.colour("glass"), 0.7)
-    return frame + wheels + house + box(long + 0.15, 0.12, width * 1.05).at(y=top - 0.12).paint(second)
+    return frame + wheels + house + box(length + 0.15, 0.12, width * 1.05).at(y=top - 0.12).paint(second)

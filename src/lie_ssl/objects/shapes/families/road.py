@@ -1,4 +1,4 @@
-"""Vehicles on roads: car, bus. They drive to the right (+x), so that the viewer sees the side and the nose."""
+"""Road vehicles: car, bus. They drive to the right (+x), so that the viewer sees the side and the nose."""
 
 from __future__ import annotations
 
@@ -122,22 +122,22 @@ def _car_doors(form: CarForm) -> Part:
     """Door gaps, door handles and wing mirrors."""
     half, belt, width = form.half, form.belt, form.width
     x = np.linspace(form.screen * half - 0.25, max(form.rear, -0.4) * half, form.windows + 1)[:3]
-    tall = belt - form.clear
-    doors = joined(box(0.035, tall - 0.2, 0.02).at(v, form.clear + tall / 2, width / 2) for v in x)
+    height = belt - form.clear
+    doors = joined(box(0.035, height - 0.2, 0.02).at(v, form.clear + height / 2, width / 2) for v in x)
     doors += joined(box(0.18, 0.05, 0.05).at(v + 0.2, belt - 0.15, width / 2) for v in x[1:])
     doors += box(0.12, 0.16, 0.22).at(form.screen * half - 0.2, belt + 0.12, width / 2 + 0.08)
     return doors.mirror("z").paint(COAL, 0.4)
 
 
 def _car_extras(draw: Draw, kind: str, form: CarForm, paint: Colour) -> Part:
-    """What only some cars have: a load bed, a spare wheel, a wing, a roof rack, a taxi sign, stripes."""
+    """Optional parts of cars: a load bed, a spare wheel, a wing, a roof rack, a taxi sign, stripes."""
     half, belt, width = form.half, form.belt, form.width
     extra, parts = draw.pick("extra", ["none", "rack", "sign", "stripes"]), Part()
     if kind == "pickup":
-        long = (form.rear + 0.97) * half
-        walls = box(long, 0.24, 0.1).at(long / 2, 0.08, width / 2 - 0.08).mirror("z")
+        length = (form.rear + 0.97) * half
+        walls = box(length, 0.24, 0.1).at(length / 2, 0.08, width / 2 - 0.08).mirror("z")
         walls += box(0.1, 0.24, width - 0.1).at(0, 0.08)
-        bed = walls.paint(paint, 0.5) + box(long, 0.04, width * 0.85).at(long / 2, 0.02).paint(COAL)
+        bed = walls.paint(paint, 0.5) + box(length, 0.04, width * 0.85).at(length / 2, 0.02).paint(COAL)
         parts += bed.at(-0.97 * half, belt)
     elif kind == "off-roader":
         cover = disc(0.6, 0.1, 10).at(z=0.48).paint(paint)
@@ -215,7 +215,7 @@ def _bus_panes(draw: Draw, levels: list[tuple[float, float]], half: float, nose:
 def _bus_doors(draw: Draw, nose: float, width: float, clear: float, high: float, glass: Colour) -> Part:
     """A front door on the right, and a middle door on some; two leaves of glass in a dark frame."""
     places = [nose - 0.8] + ([-0.3] if draw.chance("middle_door") else [])
-    tall = high - clear - 0.1
-    frame = box(0.95, tall, 0.1).paint(COAL, 0.3)
-    leaf = box(0.34, tall * 0.82, 0.14).row(2, dx=0.43).paint(glass, 0.8)
-    return joined((frame + leaf).at(x, clear + 0.1 + tall / 2, width / 2) for x in places)
+    height = high - clear - 0.1
+    frame = box(0.95, height, 0.1).paint(COAL, 0.3)
+    leaf = box(0.34, height * 0.82, 0.14).row(2, dx=0.43).paint(glass, 0.8)
+    return joined((frame + leaf).at(x, clear + 0.1 + height / 2, width / 2) for x in places)

@@ -1,4 +1,4 @@
-"""Furniture of dining room and bathroom: table, bathtub."""
+"""Dining room and bathroom: table, bathtub."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def bathtub(draw: Draw) -> Part:
 
 
 def _pole(ring: Array) -> Array:
-    """A ring shrunk to its middle: closes a skin there."""
+    """A ring shrunk to its middle, which closes a surface there."""
     return np.broadcast_to(ring.mean(axis=0), ring.shape)
 
 

@@ -1,4 +1,4 @@
-"""Things with a screen: display, laptop."""
+"""Screens: display, laptop."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 
 from lie_ssl.objects.shapes.curves import lift, rectangle, spline
 from lie_ssl.objects.shapes.draw import Draw
-from lie_ssl.objects.shapes.keys import drawn_keys
+from lie_ssl.objects.shapes.keys import draw_keys
 from lie_ssl.objects.shapes.part import Colour, Part, joined
 from lie_ssl.objects.shapes.registry import shape
 from lie_ssl.objects.shapes.solids import ball, box, cylinder, disc, loft, rod, slab
 
-_LAYER = 0.012  # how far each thing on a screen stands out from what is behind it
+_LAYER = 0.012  # distance between the layers on a screen
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class _Screen:
         return slab(outline, height).rot(x=-90).at(y=y)
 
     def tile(self, u: float, v: float, width: float, height: float, layer: int, colour: Colour) -> Part:
-        """A rectangle of the picture, in shares of the screen, with its lower left corner at (u, v)."""
+        """A rectangle of the picture with its lower left corner at (u, v), in fractions of the screen."""
         x, y = (u + width / 2 - 0.5) * self.width, (v + height / 2 - 0.5) * self.height
         front = layer * _LAYER
         plate = self.plate(x, y, width * self.width, height * self.height, front, _LAYER)
@@ -42,7 +42,7 @@ class _Screen:
 
 
 def _picture(draw: Draw, screen: _Screen) -> Part:
-    """What a screen shows: windows, a landscape, a chart, lines of text, or a dark screen with a streak of light."""
+    """The picture on a screen: windows, a landscape, a chart, lines of text, or dark with a streak of light."""
     motif, shift = draw.pick("picture", ["windows", "landscape", "chart", "text", "off"]), draw.number("shift", 0, 0.25)
     dark, bright = draw.colour("black"), [draw.colour("bright") for _ in range(4)]
     if motif == "off":
@@ -108,7 +108,7 @@ def _tube_set(draw: Draw, screen: _Screen, bezel: float) -> Part:
 
 
 def _stand(draw: Draw, width: float, bottom: float, depth: float) -> Part:
-    """What a flat display stands on, under its lower edge at height `bottom`."""
+    """The stand of a flat display, below its lower edge at height `bottom`."""
     kind = draw.pick("stand", ["round foot", "plate", "two feet", "fork", "bent sheet"])
     rise, reach = draw.number("stand height", 0.14, 0.4), draw.number("stand reach", 0.3, 0.5)
     ground, z = bottom - rise, -depth - 0.05
@@ -178,7 +178,7 @@ def laptop(draw: Draw) -> Part:
     lid = _lid(draw, width, depth, 0.6 * thick, corner, draw.colour() if draw.chance("two-tone", 0.4) else body)
     whole = lid.at(y=0.03).rot(x=90 - opening).at(z=-depth / 2 + 0.03)
     whole += slab(rectangle(width, depth, corner, 3), thick).rot(x=-90).at(y=-thick / 2).paint(body, 0.4)
-    keys = drawn_keys(draw, depth * draw.number("key share", 0.085, 0.105), 0.035, ["flat", "tapered"])
+    keys = draw_keys(draw, depth * draw.number("key share", 0.085, 0.105), 0.035, ["flat", "tapered"])
     rows, columns = draw.whole("rows", 3, 4), draw.whole("columns", 9, 10)
     whole += keys.block(rows, columns, 0.84 * width).at(y=0.005, z=-depth / 2 + 0.14 + rows * keys.pitch)
     pad, x = draw.number("pad size", 0.16, 0.26), draw.pick("pad place", [0.0, -0.12])

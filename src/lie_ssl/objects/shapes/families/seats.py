@@ -1,4 +1,4 @@
-"""Things to sit on: chair, bench."""
+"""Seats: chair, bench."""
 
 from __future__ import annotations
 

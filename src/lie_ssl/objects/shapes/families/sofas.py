@@ -1,4 +1,4 @@
-"""Upholstery: sofa."""
+"""Sofas."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def sofa(draw: Draw) -> Part:
 
 
 def _back_pad(kind: str, width: float, height: float) -> Part:
-    """What one sitter leans on, above the seat and before the back: a cushion, buttons or nothing."""
+    """The padding of one seat in front of the back: a cushion, buttons or nothing."""
     if kind == "cushions":
         return cushion(width - 0.03, 0.18, height * 0.95, 0.08, 0.05).rot(x=76).at(y=0.06 + height * 0.48, z=0.1)
     if kind == "buttoned":

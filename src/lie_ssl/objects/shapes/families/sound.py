@@ -1,4 +1,4 @@
-"""Things that take or give sound: microphone, speaker, earphone."""
+"""Audio: microphone, speaker, earphone."""
 
 from __future__ import annotations
 
@@ -226,18 +226,18 @@ def earphone(draw: Draw) -> Part:
     """A headset: round, oval or square cups on a plain, padded or double band, with a microphone or a cable."""
     kind = draw.pick("kind", ["over-ear", "headset", "on-ear"], [4, 4, 2])
     paint, second = draw.colour(), draw.colour()
-    wide, tall = draw.number("width", 0.62, 0.78), draw.number("height", 0.8, 1.05)
+    width, height = draw.number("width", 0.62, 0.78), draw.number("height", 0.8, 1.05)
     cup = _cup(draw, draw.number("cup", 0.3, 0.4) * (0.78 if kind == "on-ear" else 1), paint, second)
-    cups = cup.rot(z=draw.number("splay", 2, 10)).at(wide, 0, 0).mirror("x")
-    body = cups + _band(draw, wide, tall, paint, second)
+    cups = cup.rot(z=draw.number("splay", 2, 10)).at(width, 0, 0).mirror("x")
+    body = cups + _band(draw, width, height, paint, second)
     if kind == "headset":
         reach = draw.number("boom", 0.55, 0.8)
-        mouth = (-wide * 0.35, -0.44, reach + 0.1)
-        path = [(-wide - 0.1, -0.05, 0.1), (-wide - 0.02, -0.3, 0.4), (-wide * 0.7, -0.42, reach), mouth]
+        mouth = (-width * 0.35, -0.44, reach + 0.1)
+        path = [(-width - 0.1, -0.05, 0.1), (-width - 0.02, -0.3, 0.4), (-width * 0.7, -0.42, reach), mouth]
         body += tube(spline(path, 10), 0.028, 6).paint(DARK, 0.3)
         body += ball(0.085, 8).size(1.3, 1, 1).at(*mouth).paint(draw.colour("black"), 0.05)
     if draw.chance("cable", 0.45):
-        path = [(wide + 0.06, -0.3, 0), (wide + 0.1, -0.6, 0.1), (wide * 0.5, -0.75, 0.25), (0.1, -0.65, 0.1)]
+        path = [(width + 0.06, -0.3, 0), (width + 0.1, -0.6, 0.1), (width * 0.5, -0.75, 0.25), (0.1, -0.65, 0.1)]
         path.append((-draw.number("cable_end", 0.1, 0.4), -0.8, 0.3))
         body += tube(spline(path, 18), 0.022, 5).paint(draw.colour(), 0.2)
         body += rod((0, 0, 0), (-0.16, -0.02, 0.03), 0.035, n=6).at(*path[-1]).paint(CHROME, 0.7)
@@ -264,12 +264,12 @@ def _cup(draw: Draw, radius: float, paint: Colour, second: Colour) -> Part:
     return (parts + knob.paint(CHROME, 0.6) + cloth).rot(y=90)
 
 
-def _band(draw: Draw, wide: float, tall: float, paint: Colour, second: Colour) -> Part:
+def _band(draw: Draw, width: float, height: float, paint: Colour, second: Colour) -> Part:
     """The head band, its padding and the sliders down to the cups."""
     style, broad = draw.pick("band", ["plain", "padded", "double"]), draw.number("band_width", 0.09, 0.17)
-    angles, x = np.radians(np.linspace(8, 172, 17)), wide + 0.07
+    angles, x = np.radians(np.linspace(8, 172, 17)), width + 0.07
     across = np.sign(np.cos(angles)) * np.abs(np.cos(angles)) ** 0.9
-    bow = np.stack([across * (wide + 0.08), np.sin(angles) * tall, 0 * angles], axis=1)
+    bow = np.stack([across * (width + 0.08), np.sin(angles) * height, 0 * angles], axis=1)
 
     def strip(path: Array, half: float, thick: float) -> Part:
         outward = path / np.linalg.norm(path, axis=1, keepdims=True) * thick
@@ -277,7 +277,7 @@ def _band(draw: Draw, wide: float, tall: float, paint: Colour, second: Colour) -
         corners = np.stack([path + outward + edge, path - outward + edge, path - outward - edge, path + outward - edge])
         return loft(list(corners.transpose(1, 0, 2)))
 
-    slider = rod((x, 0.02, 0), (x, tall * 0.45, 0), 0.05, n=6).paint(CHROME, 0.7)
+    slider = rod((x, 0.02, 0), (x, height * 0.45, 0), 0.05, n=6).paint(CHROME, 0.7)
     slider += tube(lift(arc(0.22, 20, 160, 7))[:, [2, 1, 0]], 0.03, 5).at(x, 0.02).paint(second, 0.4)
     if style == "double":
         wires = tube(bow + np.array([0, 0, broad * 0.6]), 0.026, 5).mirror("z").paint(draw.colour("metal"), 0.7)

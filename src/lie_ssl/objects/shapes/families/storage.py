@@ -1,4 +1,4 @@
-"""Furniture to keep things in: bookshelf, cabinet, file cabinet."""
+"""Storage furniture: bookshelf, cabinet, file cabinet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Things of the workbench: cordless drill."""
+"""Tools: cordless drill."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lie_ssl.objects.shapes.solids import box, cylinder, lathe, rod, slab, tube
 
 
 def _bit(draw: Draw, chuck: float) -> Part:
-    """What is in the chuck, along y from y = 0: a twist drill, a screwdriver bit, a spade or a hole saw."""
+    """The bit in the chuck, along y from y = 0: a twist drill, a screwdriver bit, a spade or a hole saw."""
     kind, length = draw.pick("bit", ["twist", "screwdriver", "spade", "hole saw"]), draw.number("bit length", 0.35, 0.7)
     thick = draw.number("bit thickness", 0.03, 0.05)
     if kind == "twist":
@@ -35,16 +35,16 @@ def _bit(draw: Draw, chuck: float) -> Part:
 def _battery(draw: Draw, reach: float, colour: Colour) -> Part:
     """The pack below the grip, its top at y = 0: a block with a foot to the front, a slide pack or a slim stick."""
     kind = draw.pick("battery", ["block", "slide pack", "stick"])
-    height, wide = draw.number("battery height", 0.16, 0.3), draw.number("battery width", 0.3, 0.42)
+    height, width = draw.number("battery height", 0.16, 0.3), draw.number("battery width", 0.3, 0.42)
     if kind == "stick":
         label = box(0.2, 0.1, 0.32).at(0, -0.3 * height).paint(draw.colour("bright"))
         return label + box(0.3, 0.7 * height, 0.3, 0.05).at(0, -0.3 * height).paint(colour)
     side = np.array([(-0.4, 0), (0.6, 0), (0.6, -0.75), (0.5, -1), (-0.4, -1)]) * (reach, height)
-    label = box(0.5 * reach, 0.4 * height, wide + 0.04).at(0.1 * reach, -0.5 * height).paint(draw.colour("bright"))
-    pack = slab(side, wide).paint(colour) + label
+    label = box(0.5 * reach, 0.4 * height, width + 0.04).at(0.1 * reach, -0.5 * height).paint(draw.colour("bright"))
+    pack = slab(side, width).paint(colour) + label
     if kind == "slide pack":
-        return pack + box(reach, 0.07, wide + 0.03).at(0.1 * reach, 0.03).paint(draw.colour("black"))
-    return pack + box(0.06, 0.5 * height, 0.5 * wide).at(0.6 * reach, -0.4 * height).paint(draw.colour("metal"), 0.5)
+        return pack + box(reach, 0.07, width + 0.03).at(0.1 * reach, 0.03).paint(draw.colour("black"))
+    return pack + box(0.06, 0.5 * height, 0.5 * width).at(0.6 * reach, -0.4 * height).paint(draw.colour("metal"), 0.5)
 
 
 def _motor(draw: Draw, length: float, radius: float, paints: tuple[Colour, Colour]) -> Part:
@@ -74,12 +74,12 @@ def drill(draw: Draw) -> Part:
     whole += box(0.03, 0.14, 0.06).row(3, dx=0.07).at(0.24 * length, 0.02, 0.96 * radius).mirror("z").paint(dark)
     whole += box(0.16, 0.05, 0.12).at(0.6 * length, radius).paint(draw.colour("bright"))
     root, low = (0.22 if draw.pick("form", ["pistol", "T"]) == "pistol" else 0.48) * length, -0.6 * radius
-    tail, wide = root - grip * math.tan(math.radians(slope)), draw.number("grip width", 0.12, 0.15)
-    front = [(root + wide, 0), (root + wide - 0.06, -0.5 * grip), (tail + wide, -grip)]
-    outline = spline([*front, (tail - wide, -grip), (tail - wide + 0.1, -0.55 * grip), (root - wide, 0)], 18)
+    tail, width = root - grip * math.tan(math.radians(slope)), draw.number("grip width", 0.12, 0.15)
+    front = [(root + width, 0), (root + width - 0.06, -0.5 * grip), (tail + width, -grip)]
+    outline = spline([*front, (tail - width, -grip), (tail - width + 0.1, -0.55 * grip), (root - width, 0)], 18)
     whole += slab(outline, 0.2).at(y=low).paint(second)
     whole += slab(outline * (1, 0.8), 0.15).at(-0.035, low - 0.05).paint(dark, 0.1)
-    whole += box(0.12, 0.2, 0.12, 0.03).rot(z=-slope).at(root + wide + 0.01, low - 0.24).paint(draw.colour("bright"))
+    whole += box(0.12, 0.2, 0.12, 0.03).rot(z=-slope).at(root + width + 0.01, low - 0.24).paint(draw.colour("bright"))
     whole += _battery(draw, draw.number("pack length", 0.5, 0.65), body).at(tail, low - grip + 0.02)
     if draw.chance("side handle", 0.3):
         whole += rod((0, 0, 0), (0, -0.55, 0.2), 0.06, 0.075, n=8).at(0.95 * length, -0.5 * radius).paint(dark)

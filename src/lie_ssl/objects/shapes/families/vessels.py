@@ -107,7 +107,7 @@ def _can_profile(kind: str, r: float, h: float, ribs: int) -> Array:
 
 
 def _can_top(kind: str, radius: float, height: float, draw: Draw, metal: Colour) -> Part:
-    """What is on a can: the ring pull, the nozzle of a spray, the bail of a paint tin."""
+    """The top of a can: the ring pull, the nozzle of a spray, the bail of a paint tin."""
     turned, r = draw.number("turn of the lid", -35, 35), radius
     if kind == "spray":
         nozzle = cylinder(0.4 * r, 0.14, 0.34 * r, n=12).paint(draw.colour(), 0.3)
@@ -126,7 +126,7 @@ def _can_top(kind: str, radius: float, height: float, draw: Draw, metal: Colour)
     return pull.size(size, 1, size).rot(y=turned).at(y=height - 0.01)
 
 
-# How slim a can is: its height in diameters, times 1.2.
+# Height of a can in diameters, times 1.2.
 CANS: dict[str, Range] = {
     "drink": (1.5, 2.3), "food": (1.05, 1.5), "low": (0.45, 0.7), "spray": (2.2, 3), "paint": (0.95, 1.2),
 }  # fmt: skip
@@ -158,7 +158,7 @@ def can(draw: Draw) -> Part:
 
 
 def _jar_lid(kind: str, r: float, draw: Draw, colour: Colour) -> Part:
-    """A lid for a mouth of radius r at height 0: a screw top, a cloth tied over, a dome with a knob, cork or clip."""
+    """A lid for a mouth of radius r at height 0: a screw top, a tied cloth, a dome with a knob, a cork or a clip."""
     thick = draw.number("lid", 0.1, 0.18)
     if kind == "cloth":
         hem = [(r + 0.03 + 0.12 * f**2, -0.02 - 0.16 * f) for f in (1.0, 0.67, 0.33, 0.0)]

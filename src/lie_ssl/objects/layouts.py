@@ -1,4 +1,4 @@
-"""What lies where in folders of meshes: one function for each layout turns a tree into a list of models."""
+"""Layouts of mesh folders: one function per layout lists the models in a folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lie_ssl.objects.synsets import SYNSETS
 
 @dataclass(frozen=True)
 class Model:
-    """A mesh file that was found, not yet opened."""
+    """A mesh file, not opened yet."""
 
     class_name: str
     instance: str
@@ -25,13 +25,13 @@ class Model:
 
 
 COLLISION = "is a collision mesh"
-UNLABELLED = "object"  # the class of scanned objects without a category
+UNLABELLED = "object"  # class of scanned objects without a category
 
 Scan = Callable[[Path], tuple[list[Model], list[Dropped]]]
 
 
 def scan_plain(root: Path) -> tuple[list[Model], list[Dropped]]:
-    """`class/instance.ext` and `class/instance/anything.ext`, side by side if need be."""
+    """`class/instance.ext` and `class/instance/anything.ext`; a folder may have both."""
     models: list[Model] = []
     dropped: list[Dropped] = []
     for folder in _folders(root):
@@ -42,7 +42,7 @@ def scan_plain(root: Path) -> tuple[list[Model], list[Dropped]]:
             files, collisions = _without_collisions(_meshes(inner.rglob("*")), root)
             dropped += collisions
             found += [Model(folder.name, inner.name, path) for path in files[:1]]
-            why = f"{files[0].name if files else ''} was taken as the mesh of this folder"
+            why = f"{files[0].name if files else ''} is used as the mesh of this folder"
             dropped += [Dropped(path.relative_to(root).as_posix(), why) for path in files[1:]]
         models += found
         dropped += [] if found else [_empty(folder)]
@@ -85,31 +85,31 @@ def scan_modelnet(root: Path) -> tuple[list[Model], list[Dropped]]:
 
 
 def scan_gso(root: Path) -> tuple[list[Model], list[Dropped]]:
-    """Google Scanned Objects: `object/meshes/model.obj`, or as converted for simulators `object/model.obj` with
-    `texture.png` beside it; the class comes from the metadata or a table `classes.csv`."""
+    """Google Scanned Objects: `object/meshes/model.obj`, or `object/model.obj` with `texture.png` as converted for
+    simulators. The class comes from the metadata or from `classes.csv`."""
     table = _class_table(root / "classes.csv")
     models: list[Model] = []
     dropped: list[Dropped] = []
     for folder in _folders(root):
-        path = next((p for p in (folder / "meshes" / "model.obj", folder / "model.obj") if is_scanned(root, p)), None)
+        path = next((p for p in (folder / "meshes" / "model.obj", folder / "model.obj") if is_gso_model(root, p)), None)
         if path:
             models.append(Model(_category(folder) or table.get(folder.name, UNLABELLED), folder.name, path))
             dropped += _without_collisions(_meshes(path.parent.iterdir()), root)[1]
         else:
-            why = "the object has neither meshes/model.obj nor model.obj with texture.png beside it"
+            why = "the object has neither meshes/model.obj nor model.obj with texture.png"
             dropped.append(Dropped(folder.name, why))
     return models, dropped
 
 
-def is_scanned(root: Path, path: Path) -> bool:
-    """Whether a file lies as in Google Scanned Objects, at any depth below `root`."""
+def is_gso_model(root: Path, path: Path) -> bool:
+    """Whether a file is laid out as in Google Scanned Objects, at any depth below `root`."""
     if path.name != "model.obj" or not path.is_file():
         return False
     parts = path.relative_to(root).parts
     return (len(parts) >= 3 and parts[-2] == "meshes") or path.with_name("texture.png").is_file()
 
 
-SCANS: dict[str, Scan] = {
+SCANNERS: dict[str, Scan] = {
     "shapenet": scan_shapenet,
     "modelnet": scan_modelnet,
     "gso": scan_gso,
@@ -117,19 +117,19 @@ SCANS: dict[str, Scan] = {
 }
 
 
-def recognise(root: Path) -> str:
-    """The layout of a tree, '' if it fits none; the plain one comes last, because it takes nearly everything."""
-    name = next((name for name, scan in SCANS.items() if scan(root)[0]), "")
+def detect_layout(root: Path) -> str:
+    """Detects the layout of a folder, '' if unknown. Plain comes last, because it matches nearly everything."""
+    name = next((name for name, scan in SCANNERS.items() if scan(root)[0]), "")
     if name == "gso":
         models = scan_gso(root)[0]
-        # A few classes of a plain tree may look like objects without a folder `meshes`.
+        # A few classes of a plain folder may look like scanned objects without a folder `meshes`.
         flat = all(m.path.parent.parent == root for m in models)
         return "plain" if flat and len(scan_plain(root)[0]) > 2 * len(models) else name
     return name
 
 
 def unique_names(models: Iterable[Model], root: Path) -> list[Model]:
-    """Sorted by class and instance; models of one class that share a name are called by their paths."""
+    """Sorts models by class and instance, and renames models of a class with the same name after their paths."""
     models = list(models)
     count = Counter((m.class_name, m.instance) for m in models)
     named = [
@@ -146,13 +146,13 @@ def _folders(root: Path) -> list[Path]:
 
 
 def _meshes(paths: Iterable[Path]) -> list[Path]:
-    """The mesh files among the paths, the best format first."""
+    """The mesh files among the paths, the preferred format first."""
     files = [p for p in paths if p.suffix.lower() in EXTENSIONS and p.is_file() and not p.name.startswith(".")]
     return sorted(files, key=lambda p: (EXTENSIONS.index(p.suffix.lower()), p.as_posix()))
 
 
 def _without_collisions(files: list[Path], root: Path) -> tuple[list[Path], list[Dropped]]:
-    """The mesh files without those for collisions, and these as left out; all files where there are no others."""
+    """Separates collision meshes, which are left out, from the others; keeps them if there are no others."""
     collisions = [p for p in files if "collision" in p.name.lower()]
     if len(collisions) == len(files):
         return files, []
@@ -165,7 +165,7 @@ def _empty(folder: Path) -> Dropped:
 
 
 def _category(folder: Path) -> str:
-    """The category of an object in its metadata file, '' if there is none."""
+    """The category in the metadata file of an object, '' if there is none."""
     text = folder / "metadata.pbtxt"
     if text.is_file():
         match = re.search(r'categor\w*\s*[:{]\s*(?:\w+\s*:\s*)?"([^"]+)"', text.read_text("utf-8", "replace"))
@@ -185,7 +185,7 @@ def _json_category(path: Path) -> str:
 
 
 def _class_table(path: Path) -> dict[str, str]:
-    """The user's own table, object and class in each line; a line of headings does no harm."""
+    """Reads the user's table with an object and its class per line; a header line is harmless."""
     if not path.is_file():
         return {}
     with path.open(newline="", encoding="utf-8-sig") as file:

@@ -1,4 +1,4 @@
-"""A folder with good and bad things in it, for commands that should refuse the bad ones."""
+"""Valid and invalid input files for commands that must reject the invalid ones."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Trap:
 
 
 @dataclass(frozen=True)
-class World:
-    """Good things are shared between cases and only read; bad ones are made in `tmp`, a folder of the case's own."""
+class Workspace:
+    """Valid files are shared between cases and read-only; invalid ones are created in `tmp`, a folder per case."""
 
     tmp: Path
     data: Path  # a data set
     run: Path  # a finished run of MAE Lie on it
-    evaluated: Path  # a copy of the run's evaluation
+    evaluated: Path  # an evaluation of the run
     saved: Path  # a saved model
     exported: Path  # a safetensors file
 
@@ -46,7 +46,7 @@ class World:
     def out(self) -> Path:
         return self.tmp / "out"
 
-    def file(self, name: str, content: str | bytes = "words") -> Path:
+    def file(self, name: str, content: str | bytes = "text") -> Path:
         path = self.tmp / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -58,13 +58,13 @@ class World:
         return shutil.copytree(self.data, self.tmp / "data")
 
     def with_card(self, **changes: Any) -> Path:
-        """The data set with another card; None leaves a field out."""
+        """A copy of the data set with a modified card; None removes a field."""
         folder = self.copy_of_data()
         change_json(folder / "card.json", changes)
         return folder
 
     def with_index(self, **columns: Callable[[np.ndarray[Any, Any]], Any]) -> Path:
-        """The data set with other columns of its index."""
+        """A copy of the data set with modified columns of the index."""
         folder = self.copy_of_data()
         frame = pq.read_table(folder / "index.parquet").to_pandas()
         for name, change in columns.items():
@@ -83,14 +83,14 @@ class World:
         return folder
 
     def with_pipe(self) -> Path:
-        """A data set whose card would be waited for."""
+        """A data set whose card is a pipe; reading it would block."""
         folder = self.copy_of_data()
         (folder / "card.json").unlink()
         os.mkfifo(folder / "card.json")
         return folder
 
     def with_link(self, name: str) -> Path:
-        """A data set with a link that leads out of it."""
+        """A data set with a link to a folder outside it."""
         folder = self.copy_of_data()
         (self.tmp / "elsewhere").mkdir()
         (folder / name).symlink_to(self.tmp / "elsewhere")
@@ -124,7 +124,7 @@ class World:
     # Runs and models.
 
     def copy_of_run(self, **changes: Any) -> Path:
-        """The run with another config; dotted settings are given with two underscores."""
+        """A copy of the run with a modified config; dots of settings are written as two underscores."""
         folder = shutil.copytree(self.run, self.tmp / "run")
         change_json(folder / "config.json", changes)
         return folder
@@ -135,7 +135,7 @@ class World:
         return folder
 
     def run_with_checkpoint(self, content: bytes | None) -> Path:
-        """With other bytes in last.ckpt; None for one that runs code where it is unpickled."""
+        """A copy of the run with these bytes as last.ckpt; None for one that would run code when unpickled."""
         folder = shutil.copytree(self.run, self.tmp / "run")
         if content is None:
             torch.save({"lie_ssl": Trap(), "state_dict": {}}, folder / "last.ckpt")
@@ -162,10 +162,10 @@ class World:
         return folder
 
     def exported_with(self, **changes: Any) -> Path:
-        """The exported encoder with other settings in its metadata."""
+        """The exported encoder with modified settings in its metadata."""
         with safe_open(self.exported, framework="pt") as file:
             settings = json.loads(file.metadata()["lie_ssl_encoder"]) | changes
-            state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 it is no mapping
+            state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 not a mapping
         path = self.tmp / "model.safetensors"
         save_file(state, path, metadata={"lie_ssl_encoder": json.dumps(settings)})
         return path
@@ -176,13 +176,13 @@ class World:
         return path
 
     def config(self, **changes: Any) -> Path:
-        """A file for `pretrain --config`."""
+        """A config file for `pretrain --config`."""
         path = Path(shutil.copy(self.run / "config.json", self.tmp / "config.json"))
         change_json(path, changes)
         return path
 
     def evaluation(self, table: str = "accuracy", **columns: Any) -> Path:
-        """The evaluation with a column of a table set to one value."""
+        """A copy of the evaluation with columns of a table set to one value."""
         folder = shutil.copytree(self.evaluated, self.tmp / "evaluation")
         frame = pd.read_csv(folder / f"{table}.csv", dtype=object)
         for name, value in columns.items():
@@ -199,10 +199,10 @@ class World:
 def change_json(path: Path, changes: dict[str, Any]) -> None:
     values = json.loads(path.read_text())
     for name, value in changes.items():
-        *way, last = name.split("__")
+        *parents, last = name.split("__")
         place = values
-        for word in way:
-            place = place[word]
+        for key in parents:
+            place = place[key]
         if value is None:
             place.pop(last, None)
         else:
