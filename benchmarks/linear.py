@@ -29,6 +29,7 @@ from lie_ssl.frames.index import InstanceRows, build_index, read_index, write_in
 from lie_ssl.frames.poses import instance_poses
 from lie_ssl.frames.splits import assign
 from lie_ssl.methods.encoders import Encoder
+from lie_ssl.protocol.context import Context
 from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Subject
 from lie_ssl.protocol.features import Features
 
@@ -76,7 +77,7 @@ def run(out: Path, threads: int = 2) -> list[Row]:
     subject = Subject(cast(Encoder, EncoderStub(DIM)), "random", "alone")
     stored = StoredFeatures(make_features(frames))
     start, start_cpu = time.perf_counter(), time.process_time()
-    evaluation = Evaluation(subject, frames, config, stored)
+    evaluation = Evaluation(Context(subject, frames, config, stored))
     found = evaluation.phases("linear")["accuracy"]
     seconds = time.perf_counter() - start
     cpu_seconds = time.process_time() - start_cpu

@@ -19,6 +19,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.objectives.literal import LiteralConfig
+from lie_ssl.protocol.context import Context
 from lie_ssl.protocol.dry_run import (
     Job,
     Phase,
@@ -129,7 +130,8 @@ def test_frames_are_counted_as_the_protocol_embeds_them(tiny: FrameSet, monkeypa
     monkeypatch.setattr(finetuning, "predict", predict)
     step = PretrainingStep(tiny_run(tiny, "mae", "alone"), tiny, 8)
     features = Features(step.model.method.encoder, tiny)
-    evaluation = Evaluation(Subject(step.model.method.encoder, "mae", "alone"), tiny, EVALUATION, features)
+    subject = Subject(step.model.method.encoder, "mae", "alone")
+    evaluation = Evaluation(Context(subject, tiny, EVALUATION, features))
     evaluation.context.embed()
     evaluation.phases("linear", "finetune")
     embedded = int((features._place >= 0).sum())

@@ -20,6 +20,7 @@ from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.features import embed_frames
 from lie_ssl.protocol import features as protocol_features
+from lie_ssl.protocol.context import Context
 from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Subject
 from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.finetune import DivergedError, FinetuneConfig, finetune
@@ -59,7 +60,7 @@ def evaluation(frames: FrameSet, config: EvaluateConfig = QUICK, **settings: Any
     torch.manual_seed(0)
     encoder = create_encoder(EncoderConfig(name="resnet_mini"), 16, 3)
     subject = replace(Subject(encoder, "resnet", "alone"), **settings)
-    return Evaluation(subject, frames, config, Features(subject.encoder, frames))
+    return Evaluation(Context(subject, frames, config, Features(subject.encoder, frames)))
 
 
 def test_a_run_with_an_operator(

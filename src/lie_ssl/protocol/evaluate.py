@@ -12,10 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from lie_ssl.frames import FrameSet
 from lie_ssl.protocol.config import EvaluateConfig
 from lie_ssl.protocol.context import Context, Say, Subject, check_labels
-from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.metrics import METRICS, with_measures
 from lie_ssl.protocol.phases import PHASES, ordered_phases
 from lie_ssl.protocol.schema import ACCURACY, CURVE, EQUIVARIANCE, PREDICTIONS, TRIALS
@@ -37,20 +35,10 @@ class Results:
 
 
 class Evaluation:
-    """The evaluation of one encoder on one data set.
+    """The evaluation of one encoder on one data set."""
 
-    Args:
-        subject: The encoder, its operator if it has one, and their names.
-        frames: The data set.
-        config: The settings of the protocol.
-        features: The embeddings of the frames.
-        say: Called with messages for the user.
-    """
-
-    def __init__(
-        self, subject: Subject, frames: FrameSet, config: EvaluateConfig, features: Features, say: Say = lambda _: None
-    ) -> None:
-        self.context = Context(subject, frames, config, features, say)
+    def __init__(self, context: Context) -> None:
+        self.context = context
 
     def run(self) -> Results:
         """Runs all phases and all metrics."""

@@ -19,6 +19,7 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.migration import FORMAT, arm_of, migrate
 from lie_ssl.objectives.registry import OBJECTIVES
+from lie_ssl.protocol.context import Context
 from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Results, Say, Subject
 from lie_ssl.protocol.features import Features, encoder_hash
 from lie_ssl.protocol.schema import read_table
@@ -115,7 +116,7 @@ def _evaluate(
     check_minimum_memory()
     begin = time.perf_counter()
     with encoder_threads(encoder):
-        results = Evaluation(subject, frames, config, Features(encoder, frames, cache), say).run()
+        results = Evaluation(Context(subject, frames, config, Features(encoder, frames, cache), say)).run()
         here = machine("cpu", 1)
     card = {
         "format": FORMAT,
