@@ -50,7 +50,7 @@ def test_your_photographs(tiny: FrameSet, tmp_path: Path, arm: str) -> None:
     (tmp_path / "photos").mkdir()
     module = example("your_photographs")
     Image.fromarray(tiny.read([0])[0]).save(tmp_path / "photos" / "0.png")
-    with pytest.raises(UserError, match="neighbours need two"):
+    with pytest.raises(UserError, match="at least two are needed"):
         module.main([str(run), str(tmp_path / "photos")])
     for i in range(1, 5):
         Image.fromarray(tiny.read([i])[0]).resize((40, 20)).convert("RGBA").save(tmp_path / "photos" / f"{i}.png")

@@ -91,7 +91,7 @@ def test_outcomes_are_yielded_as_jobs_finish_with_reasons_of_failures(tmp_path: 
     assert errors.pop("trace") == f"KeyError: 'x' (more in {tmp_path / 'trace.err'})"
     assert errors.pop("shot").startswith("it was killed by the signal SIGKILL, perhaps because memory ran out")
     assert errors == {
-        "slow": "", "good": "", "sentence": "optim.lr is -1; raise it", "silent": "it ended with the code 3",
+        "slow": "", "good": "", "sentence": "optim.lr is -1; raise it", "silent": "it exited with code 3",
     }  # fmt: skip
     assert (tmp_path / "sentence.err").read_text().startswith("a warning")
 

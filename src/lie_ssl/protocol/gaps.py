@@ -49,7 +49,7 @@ def measure_gaps(encoders: Sequence[NamedEncoder], data: Path | str, out: Path |
     parts: dict[str, list[pd.DataFrame]] = {name: [] for name in TABLES}
     requested = [e.name for e in encoders]
     if (out / LISTED).exists():
-        table = read_table(out / LISTED).fillna("")
+        table = read_table(out / LISTED).astype(object).fillna("")
         kept = table[~table["model"].isin(requested)].to_dict("records")
         rows += [{str(key): value for key, value in row.items()} for row in kept]
     for name, tables in parts.items():
