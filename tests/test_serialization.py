@@ -23,7 +23,7 @@ from lie_ssl.objectives.lie import LieConfig
 from lie_ssl.objectives.lie_off import LieOffConfig
 from lie_ssl.objectives.literal import LiteralConfig
 from lie_ssl.recipes.pretrain import ARMS, PRETRAIN_RECIPES
-from lie_ssl.serialization import from_plain, suggestion, to_plain
+from lie_ssl.serialization import added_field, from_plain, suggestion, to_plain
 from lie_ssl.training.config import LogConfig, OptimConfig, PretrainConfig, read_config
 
 KINDS = (
@@ -204,3 +204,18 @@ def test_suggestions() -> None:
     assert suggestion("batchs", ["batch", "seed"]) == "; did you mean 'batch'?"
     assert suggestion("qqq", ["batch", "seed"]) == "; there are batch, seed"
     assert suggestion("qqq", [f"word{i}" for i in range(31)]) == ""
+
+
+def test_a_field_added_later_is_left_out_while_it_has_its_default() -> None:
+    @dataclass(frozen=True)
+    class Older:
+        size: int = 3
+
+    @dataclass(frozen=True)
+    class Newer(Older):
+        colour: str | None = added_field(None)
+
+    assert to_plain(Newer()) == to_plain(Older())
+    assert to_plain(Newer(colour="red")) == {"size": 3, "colour": "red"}
+    for config in (Newer(), Newer(colour="red")):
+        assert from_plain(Newer, to_plain(config)) == config

@@ -15,12 +15,33 @@ from lie_ssl.errors import UserError
 
 Config = TypeVar("Config")
 MOST = 2**53  # above it, floats cannot represent every whole number
+OMIT_DEFAULT = "omit_default"
+
+
+def added_field(default: Any) -> Any:
+    """A dataclass field that an earlier version did not have.
+
+    Plain data leave it out while it has its default, so the hashes of earlier configs do not change.
+
+    Args:
+        default: The immutable value with which everything is as it was without the field.
+    """
+    return dataclasses.field(default=default, metadata={OMIT_DEFAULT: True})
 
 
 def to_plain(config: Any) -> dict[str, Any]:
     """Converts a dataclass to dicts, lists, numbers and strings, as in JSON."""
-    plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(config)))
+    plain: dict[str, Any] = json.loads(json.dumps(_plain(config)))
     return plain
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        own = {f.name: (getattr(value, f.name), f) for f in dataclasses.fields(value)}
+        return {k: _plain(v) for k, (v, f) in own.items() if not (OMIT_DEFAULT in f.metadata and v == f.default)}
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, (tuple, list)) else value
 
 
 def from_plain(kind: type[Config], values: Mapping[str, Any], where: str = "config") -> Config:
