@@ -23,7 +23,8 @@ from torch.nn.functional import normalize
 import lie_ssl
 from lie_ssl.errors import UserError
 from lie_ssl.frames.pictures import load_picture
-from lie_ssl.training.loading import Loaded, picture_files
+from lie_ssl.training.loading import Loaded
+from lie_ssl.training.pictures import picture_files
 
 NEIGHBOURS, ORBITS, STEPS = 3, 3, 24
 

@@ -48,6 +48,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
     ("data", "show"): ("data", "show", "print the card of a data set and draw its figures"),
     ("data", "export"): ("data", "export", "write a data set as ImageFolder or Hugging Face parquet"),
     ("data", "verify"): ("data", "verify", "check that no byte of a data set has changed"),
+    ("adapt",): ("adapt", "adapt", "train a small head on a published encoder: new poses, and how far objects turn"),
     ("pretrain",): ("pretrain", "pretrain", "train MAE, VICReg or SimCLR, alone or with the Lie operator on pairs"),
     ("evaluate",): ("evaluate", "evaluate", "test an encoder on known and unknown instances in new poses"),
     ("gaps",): ("gaps", "gaps", "measure how much published models lose on new poses and instances"),
@@ -74,8 +75,8 @@ COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
 }
 # Commands whose flags depend on their first arguments or on registries; their functions get the raw arguments.
 WITH_WORDS = {
-    ("data", "make", "demo"), ("data", "make", "small"), ("data", "make", "paper"), ("pretrain",), ("evaluate",),
-    ("ablate",), ("sweep",), ("transfer",),
+    ("data", "make", "demo"), ("data", "make", "small"), ("data", "make", "paper"), ("adapt",), ("pretrain",),
+    ("evaluate",), ("ablate",), ("sweep",), ("transfer",),
 }  # fmt: skip
 # Started by other commands, not typed by users.
 HIDDEN: dict[tuple[str, ...], tuple[str, str, str]] = {("job",): ("job", "job", "run one of several parallel units")}

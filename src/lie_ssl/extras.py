@@ -52,6 +52,7 @@ NEEDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("demo",): ("vision", "data", "render", "train", "report"),
     ("data",): ("data",),
     ("data", "make"): ("data", "render"),
+    ("adapt",): ("vision", "data", "train"),
     ("pretrain",): ("vision", "data", "train"),
     ("evaluate",): ("vision", "data"),
     ("gaps",): ("vision", "data", "report"),

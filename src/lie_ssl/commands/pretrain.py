@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
+from torch import nn
 
 from lie_ssl.commands.bar import Bar
 from lie_ssl.commands.parsing import call, popped
@@ -61,12 +62,12 @@ def pretrain(arguments: list[str]) -> None:
     call(main, prog, rest, description=pretrain.__doc__)
 
 
-def run(config: PretrainConfig, out: Path) -> None:
-    """Trains with a progress bar and prints where the run is."""
+def run(config: PretrainConfig, out: Path, encoder: nn.Module | None = None) -> None:
+    """Trains with a progress bar and prints where the run is; `encoder` is one that the config cannot build."""
     from lie_ssl.training.run import pretrain as train
 
     with Bar(shown=os.environ.get("RANK", "0") == "0") as bar:
-        folder = train(config, out, bar)
+        folder = train(config, out, bar, encoder)
         trust = f", trust={list(import_paths(config))}" if import_paths(config) else ""
         what = "encoder and operator" if objective_type(config.objective.name).has_mover else "encoder"
         bar.say(f"{folder}: the run is finished; load its {what} with `lie_ssl.load({str(folder)!r}{trust})`")

@@ -15,7 +15,7 @@ from lie_ssl.frames.pairs import PairBatch, PairSampler
 
 
 class PairTensors(TypedDict):
-    """One batch: B pairs of pictures (B, C, H, W) uint8, delta (B, F), class labels (B,), paired (B,)."""
+    """One batch: B pairs of pictures (B, C, H, W) uint8 or of stored features (B, 1 + V, K) float16, delta (B, F), class labels (B,), paired (B,)."""
 
     x: torch.Tensor
     x_next: torch.Tensor
@@ -37,8 +37,8 @@ class PairDataset(Dataset[PairTensors]):
 
     def __getitem__(self, batch: PairBatch) -> PairTensors:
         return {
-            "x": to_tensor(self.frames.read(batch.first)),
-            "x_next": to_tensor(self.frames.read(batch.second)),
+            "x": torch.from_numpy(self.frames.inputs(batch.first)),
+            "x_next": torch.from_numpy(self.frames.inputs(batch.second)),
             "delta": torch.from_numpy(batch.delta),
             "label": torch.from_numpy(self.frames.labels[batch.first]),
             "paired": torch.from_numpy(batch.paired),

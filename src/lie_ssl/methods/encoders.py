@@ -118,6 +118,7 @@ class Encoder(nn.Module):
         dim: M, found by one forward pass of an empty image.
         is_vit: Whether the body is a plain vision transformer, as needed by `patch_size`, `grid`, `embed`, `run` etc.
         weight_report: Report on the pretrained weights; None if there are none.
+        output: A last layer without weights, such as a normalisation that an objective needs; None for none.
     """
 
     mean: Tensor
@@ -138,12 +139,14 @@ class Encoder(nn.Module):
             each = torch.tensor(values if len(values) == channels else [sum(values) / len(values)] * channels)
             self.register_buffer(name, each.view(1, channels, 1, 1))
         self.weight_report: WeightReport | None = None
+        self.output: nn.Module | None = None
         self.is_vit = is_plain_vit(body)
         self.dim = self._find_dim()
 
     def forward(self, images: Tensor) -> Tensor:
         """(B, C, S, S) in [0, 1] -> (B, M)."""
-        return pooled(self.body(self._normalised(images)))
+        z = pooled(self.body(self._normalised(images)))
+        return z if self.output is None else cast(Tensor, self.output(z))
 
     @property
     def patch_size(self) -> int:

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from lie_ssl.frames.frameset import FrameSet
-from lie_ssl.frames.loader import to_tensor
 
 BATCH = 256  # batch size without gradients
 
@@ -27,7 +26,7 @@ def embed_frames(
     encoder.eval()
     try:
         parts = [
-            encoder(to_float(to_tensor(frames.read(rows[i : i + batch])), device)).float().cpu()
+            encoder(to_float(torch.from_numpy(frames.inputs(rows[i : i + batch])), device)).float().cpu()
             for i in range(0, len(rows), batch)
         ]
     finally:
@@ -36,7 +35,7 @@ def embed_frames(
 
 
 def to_float(pictures: Tensor, device: torch.device | str = "cpu") -> Tensor:
-    """(B, C, H, W) uint8 -> float32 in [0, 1]; floats are not changed."""
+    """(B, C, H, W) uint8 -> float32 in [0, 1]; floats, such as stored features, only change their type."""
     pictures = pictures.to(device, non_blocking=True)
     return pictures.float() / 255 if pictures.dtype == torch.uint8 else pictures.float()
 

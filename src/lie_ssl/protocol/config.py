@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 from lie_ssl.errors import UserError
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.probe import ProbeConfig
+from lie_ssl.protocol.readout import ReadoutConfig
 from lie_ssl.protocol.settings import PROPORTIONS
-from lie_ssl.serialization import check_numbers
+from lie_ssl.serialization import added_field, check_numbers
 
 MAX_PAIRS = 1000
+Part = Literal["whole", "identity"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,10 @@ class EvaluateConfig:
     """Moves per instance in the tests of the operator."""
     seed: int = 0
     """Seed of the sampling of frames, batches and moves."""
+    readout: ReadoutConfig | None = added_field(None)
+    """Settings of a network that reads the angle between two frames, to compare with the operator; None for none."""
+    part: Part = added_field("whole")
+    """Part of the embedding that classifiers see: whole, or identity, which is what the group leaves unchanged."""
 
     def __post_init__(self) -> None:
         check_numbers(self)
@@ -48,6 +55,10 @@ class EvaluateConfig:
             raise UserError(
                 f"pairs is {self.pairs:,} and neighbours {self.neighbours:,}, but they must be at most {MAX_PAIRS:,}"
             )
+        if self.part not in get_args(Part):
+            raise UserError(f"part is {self.part!r}, but it must be one of {', '.join(get_args(Part))}")
+        if self.part == "identity" and (2 in self.options or self.finetune.steps):
+            raise UserError("classifiers of the identity part need --options 1 and --finetune.steps 0")
         if self.finetune.steps and self.finetune.start == "linear" and not self.probe.normalise:
             raise UserError(
                 "finetuning can start from linear evaluation only if probe.normalise is on; give --finetune.start zero"

@@ -24,6 +24,7 @@ from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.moves import Moves, draw_moves
 from lie_ssl.protocol.neighbours import NeighbourSampler
 from lie_ssl.protocol.probe import Neighbours, Probe
+from lie_ssl.protocol.readout import Readout
 from lie_ssl.protocol.schema import INSTANCES
 from lie_ssl.protocol.settings import SETTINGS, SSL_PROPORTION, Settings, check_proportions
 
@@ -84,11 +85,24 @@ class Context:
         self.settings.validation()
         self.deltas = operator_deltas(subject, frames)
         self.probes: dict[tuple[int, float], tuple[Probe, Tensor]] = {}  # linear probes, from which finetuning starts
+        self.readouts: dict[str, Readout] = {}  # networks that read angles, by kind of pose
         self.moves = {poses: self._draw_moves(poses) for poses in self.settings.poses}
 
     def labels(self, rows: Rows) -> Tensor:
         """(rows,) -> (rows,) indices of the true classes."""
         return torch.from_numpy(self.frames.labels[rows])
+
+    def recognised(self, rows: Rows) -> Tensor:
+        """(rows,) -> (rows, M') what classifiers see of the embeddings: all of them, or the identity part."""
+        return self.features(rows)[:, : self.recognised_dim]
+
+    @property
+    def recognised_dim(self) -> int:
+        """The number of leading dimensions that classifiers see."""
+        operator = self.subject.operator
+        if self.config.part == "whole" or operator is None or not operator.fixed:
+            return self.subject.encoder.dim
+        return operator.fixed
 
     @cached_property
     def rotations(self) -> NDArray[np.float64]:

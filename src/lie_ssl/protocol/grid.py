@@ -50,7 +50,7 @@ class Unit:
     @property
     def key(self) -> tuple[str, str, str]:
         """Method, arm and seed."""
-        return self.pretraining.method.name, self.pretraining.arm, str(self.pretraining.seed)
+        return self.pretraining.subject, self.pretraining.arm, str(self.pretraining.seed)
 
     @property
     def name(self) -> str:

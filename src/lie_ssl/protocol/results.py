@@ -30,7 +30,9 @@ from lie_ssl.storage.limits import check_minimum_memory
 from lie_ssl.storage.paths import check_link, check_name
 from lie_ssl.storage.tables import write_table
 from lie_ssl.storage.trust import is_import_path
+from lie_ssl.training.banked import check_adapted, stored_features
 from lie_ssl.training.capacity import encoder_threads
+from lie_ssl.training.config import subject_name
 from lie_ssl.training.coordinates import COORDINATES, read_coordinates
 from lie_ssl.training.folder import check_run_card, machine, versions
 from lie_ssl.training.loading import Loaded, Which, load
@@ -65,6 +67,10 @@ def evaluate_run(
     if not loaded.card["finished"]:
         raise UserError(f"the run {run} is not finished; run its command again to finish it first")
     frames = FrameSet(data or loaded.config.data)
+    if loaded.config.adapt is not None:
+        extractor = check_adapted(loaded.encoder).extractor
+        assert extractor is not None
+        frames = stored_features(extractor.encoder, loaded.config, frames, None)
     about = {"which": which, "pretraining": to_plain(loaded.config), "run": loaded.card, "encoder": None}
     return _evaluate(subject_of(run, loaded), frames, config, Path(out), run / FEATURES, about, say)
 
@@ -136,7 +142,7 @@ def subject_of(run: Path, loaded: Loaded) -> Subject:
     assert loaded.card is not None
     coordinates = read_coordinates(run)[0] if (run / COORDINATES).exists() else None
     return Subject(
-        loaded.encoder, loaded.config.method.name, loaded.config.arm, loaded.config.seed, loaded.operator, coordinates,
+        loaded.encoder, loaded.config.subject, loaded.config.arm, loaded.config.seed, loaded.operator, coordinates,
         tuple(loaded.card["classes"]), tuple(loaded.card["factors"]), loaded.config.diverse,
     )  # fmt: skip
 
@@ -202,7 +208,7 @@ def _check_run(card: dict[str, Any], path: Path, remedy: str) -> None:
     arm = arm_of(trained)
     if is_import_path(arm):
         arm = _imported_arm(card["run"]["arm"], arm)
-    for name, own in (("method", trained["method"].get("name")), ("arm", arm), ("seed", trained["seed"])):
+    for name, own in (("method", subject_name(trained)), ("arm", arm), ("seed", trained["seed"])):
         if not card[name] == card["run"][name] == own:
             raise UserError(f"{path} has another {name} than its run ({card[name]!r} and {own!r:.60}); {remedy}")
 

@@ -66,7 +66,7 @@ def transfer_run(
     """
     encoder, run_config, card = finished_run(run, trust)
     name = Path(photos).resolve().stem
-    keys = {"photos": name, "method": run_config.method.name, "arm": run_config.arm, "seed": run_config.seed}
+    keys = {"photos": name, "method": run_config.subject, "arm": run_config.arm, "seed": run_config.seed}
     with open_tree(Path(photos)) as tree:
         source = [card["data"]["card_hash"], tree.stamp()]
     known = settings_hashes(config, run_config.known_digests(), source)
@@ -117,7 +117,7 @@ def check_distinct(runs: Sequence[Path], trust: Collection[str] = ()) -> None:
     found: dict[tuple[str, str, int], Path] = {}
     for run in runs:
         config = finished_run(run, trust)[1]
-        key = config.method.name, config.arm, config.seed
+        key = config.subject, config.arm, config.seed
         if key in found:
             both = f"{found[key]} and {run} are both {key[0]} {key[1]} with seed {key[2]}"
             raise UserError(f"{both}; transfer them separately, into different folders")

@@ -13,7 +13,6 @@ from torch import distributed as dist
 
 from lie_ssl.contrast.gather import is_distributed
 from lie_ssl.frames import FrameSet, PairSampler
-from lie_ssl.frames.loader import to_tensor
 from lie_ssl.frames.pairs import Instance, seen_instances, varied_factors
 from lie_ssl.lie import LieOperator
 from lie_ssl.lie.diagnostics import diagnose
@@ -92,7 +91,7 @@ class Checks:
         pairs: list[tuple[Tensor, Tensor, Tensor]] = []
         for batch in sampler:
             rows = np.concatenate([batch.first, batch.second])
-            images = to_float(to_tensor(self.frames.read(rows)), _device(model))
+            images = to_float(torch.from_numpy(self.frames.inputs(rows)), _device(model))
             z, z_next = model.method.encoder(images).chunk(2)
             delta = torch.from_numpy(batch.delta).to(z.device)
             pairs.append((z, z_next, delta))

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.frames.pairs import pose_kinds
+from lie_ssl.methods.adapted import AdaptConfig
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.methods.mae import MAEConfig
 from lie_ssl.methods.method import MethodConfig
@@ -20,7 +21,7 @@ from lie_ssl.migration import FORMAT, legacy_config, migrate
 from lie_ssl.objectives.alone import AloneConfig
 from lie_ssl.objectives.base import ObjectiveConfig
 from lie_ssl.objectives.registry import check_objective, objective_config, objective_entry
-from lie_ssl.serialization import check_numbers, from_plain, to_plain
+from lie_ssl.serialization import added_field, check_numbers, from_plain, to_plain
 from lie_ssl.storage.cards import parse_json
 from lie_ssl.storage.hashes import digest
 from lie_ssl.storage.limits import check_steps
@@ -29,7 +30,7 @@ from lie_ssl.storage.trust import check_trust, is_import_path
 MOST_WORKERS, MOST_RATE = 256, 1e30
 VARIANT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")  # ASCII only: many Unicode letters look alike
 # Settings that may change when a run is resumed.
-NON_IDENTITY_FIELDS = ("data", "log", "device", "workers")
+NON_IDENTITY_FIELDS = ("data", "log", "device", "workers", "banks")
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,10 @@ class PretrainConfig:
     """Device to train on."""
     workers: int = 0
     """Worker processes that read frames; 0 reads in the training process."""
+    adapt: AdaptConfig | None = added_field(None)
+    """Train a small head on stored features of the frozen encoder; None to train the encoder itself."""
+    banks: str | None = added_field(None)
+    """Folder for stored features, which all runs on the same data share; None for `banks` in the data set's folder."""
 
     def __post_init__(self) -> None:
         check_numbers(self)
@@ -156,6 +161,11 @@ class PretrainConfig:
         """The name of the run in tables: the registered name of its objective, and the variant."""
         name = objective_entry(self.objective.name).name
         return name if self.variant is None else f"{name}-{self.variant}"
+
+    @property
+    def subject(self) -> str:
+        """The name of the run in the column `method`: its method, or the encoder that is adapted."""
+        return subject_name(to_plain(self))
 
     @property
     def check_every(self) -> int:
@@ -182,6 +192,12 @@ def _identity(plain: Mapping[str, Any]) -> dict[str, Any]:
 def kinds_of(config: PretrainConfig, frames: FrameSet) -> tuple[str, ...]:
     """The kinds of pose that are separate factors in a run: all of the data set's, or none."""
     return config.objective.kinds(pose_kinds(frames.index))
+
+
+def subject_name(plain: Mapping[str, Any]) -> str:
+    """The name of a run in the column `method`, from its plain config."""
+    name = str(plain["encoder"]["name"] if plain.get("adapt") else plain["method"]["name"])
+    return name.partition(":")[2] if plain.get("adapt") and is_import_path(name) else name
 
 
 def import_paths(config: PretrainConfig) -> tuple[str, ...]:

@@ -18,7 +18,10 @@ from torch import Tensor
 
 from lie_ssl.errors import UserError
 from lie_ssl.extras import require
+from lie_ssl.lie import OperatorConfig
+from lie_ssl.methods.adapted import AdaptedEncoder
 from lie_ssl.migration import FORMAT
+from lie_ssl.serialization import to_plain
 from lie_ssl.storage.cards import parse_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.trust import is_import_path
@@ -60,6 +63,8 @@ def export_run(
         return loaded.save_pretrained(out)
     if loaded.config is None:
         raise UserError(f"{run} is an exported encoder, not a run; give the folder of a run")
+    if to == "timm" and loaded.config.adapt is not None:
+        raise UserError(f"{run} is an encoder with a head, which timm cannot load; use --to safetensors or onnx")
     if to == "timm" and not timm.is_model(name := loaded.config.encoder.name):
         raise UserError(f"{name} is not a timm model; use --to safetensors or onnx")
     card = model_card(loaded, to, out.name)  # before anything is written, as the run's card may be damaged
@@ -89,10 +94,25 @@ def settings(loaded: Loaded) -> dict[str, Any]:
     assert loaded.config is not None
     own = asdict(loaded.config.encoder)
     encoder = loaded.encoder
-    return {"format": FORMAT} | {k: own[k] for k in ("name", "patch_size", "options")} | {
+    body = encoder.frozen if isinstance(encoder, AdaptedEncoder) else encoder
+    found = {"format": FORMAT} | {k: own[k] for k in ("name", "patch_size", "options")} | {
         "image_size": encoder.image_size, "channels": encoder.channels,
-        "pool": encoder.pool if encoder.is_vit else "auto",
+        "pool": body.pool if body.is_vit else "auto",
     }  # fmt: skip
+    if loaded.config.adapt is not None:
+        found |= {"adapt": to_plain(loaded.config.adapt), "dim": encoder.dim}
+    if loaded.operator is not None and encoder.output is not None:
+        found["output"] = {"operator": to_plain(operator_config(loaded)), "factors": list(loaded.factors)}
+    return found
+
+
+def operator_config(loaded: Loaded) -> OperatorConfig:
+    """The operator's settings of a run."""
+    assert loaded.config is not None
+    found = getattr(loaded.config.objective, "operator", None)
+    if not isinstance(found, OperatorConfig):
+        raise UserError(f"the objective {loaded.config.arm} has no operator settings; it cannot be saved")
+    return found
 
 
 def read_export(path: Path) -> tuple[Any, dict[str, Tensor]]:

@@ -157,7 +157,7 @@ def first_card(config: PretrainConfig, frames: FrameSet, encoder: Any, device: s
     return {
         "kind": "pretraining",
         "config_digest": config.digest(),
-        "method": config.method.name,
+        "method": config.subject,
         "arm": config.arm,
         "seed": config.seed,
         "data": {k: data[k] for k in ("card_hash", "config_hash", "recipe", "source", "counts")},

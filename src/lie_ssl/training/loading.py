@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from PIL import Image
-from torch import Tensor
+from torch import Tensor, nn
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.loader import to_tensor
-from lie_ssl.frames.pictures import EXTENSIONS, fit_picture, load_picture
-from lie_ssl.lie import LieOperator
+from lie_ssl.lie import LieOperator, OperatorConfig
+from lie_ssl.methods.adapted import AdaptConfig, AdaptedEncoder
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
+from lie_ssl.methods.extractor import FeatureExtractor
 from lie_ssl.methods.features import to_float
 from lie_ssl.migration import migrate
+from lie_ssl.objectives.base import as_user_errors
 from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.serialization import from_plain
+from lie_ssl.storage.cards import check_fields
 from lie_ssl.storage.trust import check_trust
+from lie_ssl.training.banked import frozen_state, read_frozen
 from lie_ssl.training.checkpoints import BEST, LAST, last_line, model_state, read_checkpoint
 from lie_ssl.training.config import PretrainConfig, load_config
 from lie_ssl.training.folder import CONFIG, read_run_card
-from lie_ssl.training.model import build_model
+from lie_ssl.training.model import build_adapted, build_model
+from lie_ssl.training.moving import Found, Pose, factor_index, find, read_pose, turn
+from lie_ssl.training.pictures import as_tensor
 
 Which = Literal["last", "best"]
 WEIGHTS = "model.safetensors"  # of a saved model's folder
 SIZES = ("image_size", "channels")
-SLACK = 0.01  # how far floats may lie outside [0, 1], as after resampling
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,7 @@ class Loaded:
     card: dict[str, Any] | None = None
     model: PairModel | None = None
     factors: tuple[str, ...] = ()  # kinds of pose that have their own columns of delta
+    settings: EncoderConfig | None = None  # of the (frozen) encoder, if it comes from a file and not from a run
 
     @torch.no_grad()
     def embed(self, images: Any, batch: int = 256) -> Tensor:
@@ -54,7 +56,7 @@ class Loaded:
 
         Args:
             images: PIL pictures, uint8 arrays (N, H, W, C), (H, W, C) or grey (N, H, W), tensors (N, C, H, W) in
-                [0, 1] or uint8, paths of picture files, lists of these, or folders (see :func:`picture_files`).
+                [0, 1] or uint8, paths of picture files, lists of these, or folders (see :func:`lie_ssl.training.pictures.picture_files`).
             batch: Batch size.
 
         Returns:
@@ -65,6 +67,65 @@ class Loaded:
         parts = [self.encoder(to_float(part, device)).cpu() for part in pictures.split(batch)]
         return torch.cat(parts) if parts else torch.zeros(0, self.encoder.dim)
 
+    def identity(self, z: Tensor) -> Tensor:
+        """The part u of embeddings (N, M) that says what an object is, whatever its pose; all of z without an
+        operator."""
+        return z if self.operator is None or not self.operator.fixed else z[:, : self.operator.fixed]
+
+    def pose(self, first: Any, second: Any, factor: str | None = None) -> Pose:
+        """Reads how far objects turned.
+
+        Args:
+            first, second: Pictures of the same objects, of any kind that :meth:`embed` takes, or embeddings (N, M).
+            factor: The kind of pose or factor of variation (see `factors`); not needed if there is only one.
+
+        Example:
+            >>> model.pose("mug_a.png", "mug_b.png").degrees          # doctest: +SKIP
+            tensor([84.1])
+        """
+        index = factor_index(self.operator, self.factors, factor)
+        assert self.operator is not None
+        z, z_next = self._embeddings(first), self._embeddings(second)
+        if len(z) != len(z_next):
+            raise UserError(f"there are {len(z)} first and {len(z_next)} second pictures; give as many of both")
+        return read_pose(self.operator, z, z_next, index)
+
+    def turn(self, z: Any, degrees: float | Sequence[float] | Tensor, factor: str | None = None) -> Tensor:
+        """The embeddings of turned objects.
+
+        Args:
+            z: Embeddings (N, M), or pictures.
+            degrees: How far; one angle, or one for each.
+            factor: As in :meth:`pose`.
+        """
+        index = factor_index(self.operator, self.factors, factor)
+        assert self.operator is not None
+        return turn(self.operator, self._embeddings(z), degrees, index)
+
+    def find(
+        self, query: Any, gallery: Any, degrees: float | Sequence[float] = 0.0, factor: str | None = None, k: int = 10
+    ) -> Found:
+        """Finds the pictures that show an object turned by an angle.
+
+        Args:
+            query: Pictures or embeddings of the object.
+            gallery: Pictures or embeddings to search.
+            degrees: How far the object shall have turned.
+            factor: As in :meth:`pose`.
+            k: How many pictures to return.
+        """
+        index = factor_index(self.operator, self.factors, factor)
+        assert self.operator is not None
+        return find(self.operator, self.turn(query, degrees, factor), self._embeddings(gallery), index, k)
+
+    def _embeddings(self, given: Any) -> Tensor:
+        """Embeddings (N, M) as they are; pictures are embedded."""
+        if isinstance(given, Tensor) and given.ndim == 2 and given.is_floating_point():
+            if given.shape[1] != self.encoder.dim:
+                raise UserError(f"embeddings must have {self.encoder.dim} dimensions, not {given.shape[1]}")
+            return given
+        return self.embed(given)
+
     def save_pretrained(self, folder: Path | str) -> Path:
         """Writes the encoder and the operator to a folder for `lie_ssl.from_pretrained`."""
         from lie_ssl.training.pretrained import save_pretrained
@@ -72,7 +133,9 @@ class Loaded:
         return save_pretrained(self, folder)
 
 
-def load(run: Path | str, which: Which = "last", trust: Collection[str] = ()) -> Loaded:
+def load(
+    run: Path | str, which: Which = "last", trust: Collection[str] = (), encoder: nn.Module | None = None
+) -> Loaded:
     """Loads the encoder and the operator of a run or of a saved model, or the encoder of an exported file.
 
     Args:
@@ -80,6 +143,7 @@ def load(run: Path | str, which: Which = "last", trust: Collection[str] = ()) ->
         which: The last checkpoint of a run, or the best one on the validation set.
         trust: Import paths (`package.module:Class`) that it may name for its encoder or its method. Importing runs
             code: give only names that you trust.
+        encoder: The module that was adapted, if it was given from Python; its weights are replaced by the run's.
 
     Example:
         >>> model = lie_ssl.load("runs/mae_lie")                # doctest: +SKIP
@@ -96,13 +160,16 @@ def load(run: Path | str, which: Which = "last", trust: Collection[str] = ()) ->
         return from_pretrained(path, trust)
     card = read_run_card(path)
     config = load_config(path / CONFIG, trust)
-    # The checkpoint holds all weights; the file from which they started may be gone.
-    encoder = replace(config.encoder, weights=None, layout="auto", allow=(), parts=(), pool=card["pool"])
-    model = build_model(replace(config, encoder=encoder), card["size"], card["channels"], card["factors"])
+    # The run holds all weights; the file from which they started may be gone.
+    settings = replace(config.encoder, weights=None, layout="auto", allow=(), parts=(), pool=card["pool"])
+    extractor = None if config.adapt is None else read_frozen(path, encoder or settings, config.adapt, card)
+    model = build_model(
+        replace(config, encoder=settings), card["size"], card["channels"], card["factors"], extractor
+    )  # fmt: skip
     if which not in ("last", "best"):
         raise UserError(f"there is no checkpoint {which!r}; there are last and best")
     checkpoint = read_checkpoint(path / (LAST if which == "last" else BEST))
-    for name, own in (("method", config.method.name), ("arm", config.arm), ("seed", config.seed)):
+    for name, own in (("method", config.subject), ("arm", config.arm), ("seed", config.seed)):
         if card[name] != own:
             words = f"the card of {path} has {name} {card[name]!r}, but its config {own!r}"
             raise UserError(f"{words}; copy the run again")
@@ -110,7 +177,7 @@ def load(run: Path | str, which: Which = "last", trust: Collection[str] = ()) ->
         found = checkpoint["lie_ssl"]["method"]
         raise UserError(f"the checkpoint in {path} is from {found}, but its config has {config.method.name}")
     try:
-        model.load_state_dict(model_state(checkpoint))
+        model.load_state_dict(model_state(checkpoint) | frozen_state(extractor))
     except RuntimeError as error:
         raise UserError(f"the checkpoint in {path} does not fit its config: {last_line(error)}") from error
     model.eval()
@@ -127,7 +194,7 @@ def _load_file(path: Path, trust: Collection[str]) -> Loaded:
     except RuntimeError as error:
         raise UserError(f"the weights in {path} do not fit its settings: {last_line(error)}") from error
     encoder.eval()
-    return Loaded(encoder, None)
+    return Loaded(encoder, None, settings=encoder_config(settings))
 
 
 def build_encoder(settings: Any, where: str, trust: Collection[str]) -> Encoder:
@@ -139,84 +206,39 @@ def build_encoder(settings: Any, where: str, trust: Collection[str]) -> Encoder:
         raise UserError(f"{where} lacks the encoder's {missing[0]}; export or save the model again")
     check_trust(settings["name"], f"{where}: encoder.name", trust)
     settings = migrate("encoder", settings, where)
-    names = ("name", "patch_size", "pool", "options", *SIZES)
-    config = from_plain(EncoderConfig, {name: settings[name] for name in names}, f"{where}: encoder")
+    config = encoder_config(settings, f"{where}: encoder")
     for name in SIZES:
         if getattr(config, name) is None:
             raise UserError(f"{where}: encoder.{name} is missing; export or save the model again")
     assert config.image_size is not None
     assert config.channels is not None
-    return create_encoder(config, config.image_size, config.channels)
+    encoder = create_encoder(config, config.image_size, config.channels)
+    if "adapt" in settings:
+        encoder = _with_head(encoder, settings, where)
+    if "output" in settings:
+        encoder.output = _output(encoder.dim, settings["output"], f"{where}: output")
+    return encoder
 
 
-def picture_files(path: Path | str) -> list[Path]:
-    """The picture files in a folder and its subfolders, sorted by name; for a file, the file itself."""
-    path = Path(path)
-    if path.is_file():
-        return [path]
-    found = sorted(p for p in path.rglob("*") if p.suffix.lower() in EXTENSIONS and p.is_file())
-    if not found:
-        raise UserError(f"{path} is not a picture file or a folder with pictures ({', '.join(EXTENSIONS)})")
-    return found
+def encoder_config(settings: Mapping[str, Any], where: str = "encoder") -> EncoderConfig:
+    """The config of the encoder in a file's settings; for an adapted encoder, that of the frozen one."""
+    names = ("name", "patch_size", "pool", "options", *SIZES)
+    return from_plain(EncoderConfig, {name: settings[name] for name in names if name in settings}, where)
 
 
-def _square(picture: Image.Image | Path | str, size: int, grey: bool) -> NDArray[np.uint8]:
-    if isinstance(picture, Image.Image):
-        return fit_picture(picture, size, grey=grey)
-    (path,) = picture_files(picture)
-    return load_picture(path.read_bytes(), str(path), size, grey=grey)
+def _with_head(encoder: Encoder, settings: Mapping[str, Any], where: str) -> AdaptedEncoder:
+    """Adds a head with random weights to a frozen encoder."""
+    config = from_plain(AdaptConfig, settings["adapt"], f"{where}: adapt")
+    dim = settings.get("dim")
+    if not isinstance(dim, int) or dim < 1:
+        raise UserError(f"{where} lacks the size of the embedding; export or save the model again")
+    extractor = FeatureExtractor(encoder, config.features)
+    return build_adapted(replace(config, dim=dim), encoder.image_size, encoder.channels, 0, extractor, None)
 
 
-def _grey(batch: Tensor) -> Tensor:
-    """(N, 3, H, W) -> (N, 1, H, W): brightness with PIL's weights."""
-    weights = torch.tensor([0.299, 0.587, 0.114]).view(1, 3, 1, 1)
-    return (to_float(batch) * weights).sum(dim=1, keepdim=True)
-
-
-def as_tensor(images: Any, size: int, channels: int) -> Tensor:
-    """Converts pictures of any usual kind to (N, C, size, size)."""
-    if isinstance(images, (str, Path)):
-        images = picture_files(images)
-    if isinstance(images, np.ndarray) and images.dtype.kind in "UO":  # file names or PIL pictures
-        images = images.tolist()
-    if isinstance(images, Tensor):
-        batch = images
-        if images.ndim == 3:
-            batch = images[None] if images.shape[0] in (1, 3) else images[:, None]
-    elif isinstance(images, np.ndarray):
-        array = images
-        if images.ndim == 3:
-            array = images[None] if images.shape[-1] in (1, 3) else images[..., None]
-        if array.ndim != 4 or array.dtype != np.uint8:
-            raise UserError(f"an array of pictures must be uint8 (N, H, W, C), not {array.dtype} {array.shape}")
-        batch = to_tensor(array.copy())
-    else:
-        pictures: Sequence[Any] = [images] if isinstance(images, Image.Image) else list(images)
-        if not pictures:
-            return torch.zeros(0, channels, size, size)
-        if not all(isinstance(p, (Image.Image, str, Path)) for p in pictures):
-            return torch.cat([to_float(as_tensor(p, size, channels)) for p in pictures])
-        return to_tensor(np.stack([_square(p, size, grey=channels == 1) for p in pictures]))
-    if batch.ndim == 4 and (batch.shape[1], channels) in ((1, 3), (3, 1)):
-        batch = batch.expand(-1, 3, -1, -1) if channels == 3 else _grey(batch)
-    if batch.ndim != 4 or batch.shape[1] != channels:
-        raise UserError(f"the encoder needs (N, {channels}, H, W), not a batch of shape {tuple(batch.shape)}")
-    if batch.is_floating_point() and batch.numel() and not (batch.min() >= -SLACK and batch.max() <= 1 + SLACK):
-        low, high = float(batch.min()), float(batch.max())
-        raise UserError(f"float pictures must be in [0, 1], not {low:.3g} to {high:.3g}; rescale them or use uint8")
-    if batch.shape[2] != batch.shape[3]:
-        batch = _padded(batch)
-    if batch.shape[2:] != (size, size):
-        scaled = torch.nn.functional.interpolate(to_float(batch), (size, size), mode="bicubic", antialias=True)
-        batch = scaled.clamp(0, 1)
-    return batch
-
-
-def _padded(batch: Tensor) -> Tensor:
-    """(N, C, H, W) -> (N, C, S, S), S the longer side; padded with the colour of each picture's corner."""
-    height, width = batch.shape[2:]
-    side = max(height, width)
-    page = batch[:, :, :1, :1].repeat(1, 1, side, side)
-    top, left = (side - height) // 2, (side - width) // 2
-    page[:, :, top : top + height, left : left + width] = batch
-    return page
+def _output(dim: int, settings: Any, where: str) -> nn.Module | None:
+    """The last layer of an encoder, which its operator defines."""
+    check_fields(settings, {"operator": dict, "factors": list}, where, "export or save the model again")
+    config = from_plain(OperatorConfig, settings["operator"], f"{where}.operator")
+    with as_user_errors(f"{where}: "):
+        return config.build(dim, settings["factors"]).normalisation()

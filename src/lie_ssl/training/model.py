@@ -9,8 +9,10 @@ from typing import Any
 import torch
 
 from lie_ssl.errors import UserError
+from lie_ssl.methods.adapted import AdaptConfig, AdaptedEncoder, Head
 from lie_ssl.methods.draws import derive_seed
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
+from lie_ssl.methods.extractor import FeatureExtractor
 from lie_ssl.methods.method import Method
 from lie_ssl.methods.registry import create_method
 from lie_ssl.methods.weights import load_weights
@@ -21,8 +23,19 @@ from lie_ssl.training.config import PretrainConfig, import_paths
 USUAL = 512  # settings up to this size are assumed to fit
 
 
-def build_model(config: PretrainConfig, size: int, channels: int, factors: Sequence[str] = ("pose",)) -> PairModel:
-    """Builds the model for frames of the given size; the same seed gives the same encoder and heads in every arm."""
+def build_model(
+    config: PretrainConfig, size: int, channels: int, factors: Sequence[str] = ("pose",),
+    extractor: FeatureExtractor | None = None, stored: int | None = None,
+) -> PairModel:  # fmt: skip
+    """Builds the model for frames of the given size; the same seed gives the same encoder and heads in every arm.
+
+    Args:
+        config: Settings of the run.
+        size, channels: Those of the frames.
+        factors: Factors of variation.
+        extractor: The frozen encoder of an adapted one; None to train its head on stored features.
+        stored: The number of stored features, if there is no extractor.
+    """
     for name, found in (("image_size", size), ("channels", channels)):
         if (given := getattr(config.encoder, name)) not in (None, found):
             raise UserError(
@@ -32,11 +45,26 @@ def build_model(config: PretrainConfig, size: int, channels: int, factors: Seque
     check_model(config, size, channels, factors)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive_seed(config.seed, "weights"))
-        encoder = create_encoder(config.encoder, size, channels)
+        if config.adapt is None:
+            encoder = create_encoder(config.encoder, size, channels)
+        else:
+            encoder = build_adapted(config.adapt, size, channels, len(factors), extractor, stored)
         method = create_method(encoder, config.method)
         if config.encoder.parts:
             load_parts(encoder, method, config.encoder)
         return PairModel(method, config.objective, factors)
+
+
+def build_adapted(
+    config: AdaptConfig, size: int, channels: int, factors: int, extractor: FeatureExtractor | None, stored: int | None
+) -> AdaptedEncoder:
+    """Builds an adapted encoder with a new head."""
+    features = stored if extractor is None else extractor.dim
+    assert features is not None
+    dim = config.embedding(factors)
+    weights = config.hidden * (features + dim)
+    check_memory(4 * weights, f"a head of {weights:.3g} weights", "use a smaller --adapt.hidden or --adapt.dim")
+    return AdaptedEncoder(Head(features, dim, config), dim, size, channels, extractor)
 
 
 def check_model(config: PretrainConfig, size: int, channels: int, factors: Sequence[str]) -> None:
@@ -44,6 +72,8 @@ def check_model(config: PretrainConfig, size: int, channels: int, factors: Seque
 
     Its size is found by building it without storage; that is done only if some setting is large.
     """
+    if config.adapt is not None:
+        return  # the head is checked when it is built
     if max(_whole_numbers((config.method, config.objective)), default=0) <= USUAL or import_paths(config):
         return
     encoder = replace(config.encoder, weights=None, layout="auto", allow=(), parts=())

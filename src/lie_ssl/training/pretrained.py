@@ -22,8 +22,8 @@ from lie_ssl.serialization import from_plain, to_plain
 from lie_ssl.storage.cards import parse_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.training.checkpoints import last_line
-from lie_ssl.training.export import contiguous, model_card, settings
-from lie_ssl.training.loading import WEIGHTS, Loaded, build_encoder
+from lie_ssl.training.export import contiguous, model_card, operator_config, settings
+from lie_ssl.training.loading import WEIGHTS, Loaded, build_encoder, encoder_config
 
 CONFIG, CARD = "config.json", "README.md"
 KIND = "lie_ssl"
@@ -90,16 +90,7 @@ def from_pretrained(folder: Path | str, trust: Collection[str] = ()) -> Loaded:
         raise UserError(f"cannot read {folder / WEIGHTS}: {error}; save or copy the model again") from error
     except RuntimeError as error:
         raise UserError(f"{folder / WEIGHTS} does not fit {CONFIG}: {last_line(error)}") from error
-    return Loaded(encoder, operator, factors=tuple(config["factors"]))
-
-
-def operator_config(loaded: Loaded) -> OperatorConfig:
-    """The operator's settings of a run."""
-    assert loaded.config is not None
-    found = getattr(loaded.config.objective, "operator", None)
-    if not isinstance(found, OperatorConfig):
-        raise UserError(f"the objective {loaded.config.arm} has no operator settings; it cannot be saved")
-    return found
+    return Loaded(encoder, operator, factors=tuple(config["factors"]), settings=encoder_config(config["encoder"]))
 
 
 def read_config(folder: Path) -> dict[str, Any]:

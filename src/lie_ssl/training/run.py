@@ -16,11 +16,13 @@ import lightning.pytorch as pl
 import torch
 from lightning.pytorch.strategies import DDPStrategy
 from lightning.pytorch.utilities.exceptions import SIGTERMException
+from torch import nn
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.frames.loader import endless_loader
 from lie_ssl.lie.norms import NormError
+from lie_ssl.methods.extractor import FeatureExtractor
 from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.serialization import MOST
 from lie_ssl.storage.cards import CARD
@@ -29,6 +31,8 @@ from lie_ssl.storage.locks import folder_lock
 from lie_ssl.training.batchnorm import convert_batchnorm
 from lie_ssl.training.bf16 import REMEDY as AMX_REMEDY
 from lie_ssl.training.bf16 import cpu_has_bf16
+from lie_ssl.training.bank import build_extractor
+from lie_ssl.training.banked import FROZEN, BankedFrames, check_adapted, stored_features, write_frozen
 from lie_ssl.training.callback import RunCallback
 from lie_ssl.training.capacity import run_threads
 from lie_ssl.training.checkpoint_io import AtomicCheckpointIO
@@ -48,7 +52,9 @@ REMEDY = "copy the run again, or remove its folder and train it again"
 BYTES_PER_WEIGHT = 12  # the gradient and AdamW's two running means; the weight itself is already allocated
 
 
-def pretrain(config: PretrainConfig, out: Path | str, reporter: ProgressReporter | None = None) -> Path:
+def pretrain(
+    config: PretrainConfig, out: Path | str, reporter: ProgressReporter | None = None, encoder: nn.Module | None = None
+) -> Path:
     """Trains an encoder, or resumes its training.
 
     Under torchrun, every process calls it with the same config, and the first one writes.
@@ -57,6 +63,7 @@ def pretrain(config: PretrainConfig, out: Path | str, reporter: ProgressReporter
         config: Settings of the run.
         out: Folder of the run. An unfinished run is resumed; another run is never overwritten.
         reporter: Receives the progress.
+        encoder: The encoder to adapt, if it is a module that the config cannot describe.
 
     Returns:
         The folder of the run.
@@ -79,7 +86,15 @@ def pretrain(config: PretrainConfig, out: Path | str, reporter: ProgressReporter
         check_finite(whole.state_dict(), out / LAST)
         reporter.say(f"{out} is already finished")
         return out
-    model = build_model(config, frames.size, frames.channels, sampler.deltas.factors)
+    frozen: FeatureExtractor | None = None
+    if config.adapt is not None:
+        frozen = build_extractor(encoder or config.encoder, frames, config.adapt.features)
+        frames = stored_features(encoder or config.encoder, config, frames, reporter)
+    model = build_model(
+        config, frames.size, frames.channels, sampler.deltas.factors, stored=None if frozen is None else frozen.dim
+    )
+    if isinstance(frames, BankedFrames):
+        frames.standardise(check_adapted(model.method.encoder), config.diverse)
     if device == "cpu":
         weights = sum(p.numel() for p in model.parameters())
         check_memory(weights * BYTES_PER_WEIGHT, f"training {weights:.3g} weights", "use a smaller encoder")
@@ -93,7 +108,7 @@ def pretrain(config: PretrainConfig, out: Path | str, reporter: ProgressReporter
         if rank == 0:
             out.mkdir(parents=True, exist_ok=True)
             stack.enter_context(folder_lock(out))
-            begin(out, config, frames, model, device, world)
+            begin(out, config, frames, model, device, world, frozen)
         fit(model, config, frames, sampler, out, reporter, device, rank, world)
         if rank == 0:
             finish(out, model, frames, config)
@@ -106,13 +121,20 @@ def check_batch(config: PretrainConfig, frames: FrameSet, world: int) -> None:
     check_memory(5 * numbers, f"a batch of optim.batch {config.optim.batch:,} pairs", "use a smaller --optim.batch")
 
 
-def begin(out: Path, config: PretrainConfig, frames: FrameSet, model: PairModel, device: str, world: int) -> None:
+def begin(
+    out: Path, config: PretrainConfig, frames: FrameSet, model: PairModel, device: str, world: int,
+    frozen: FeatureExtractor | None = None,
+) -> None:  # fmt: skip
     """Creates the folder, and removes temporary files of a killed process."""
     for leftover in out.glob(".*.part"):
         leftover.unlink()
     write_config(out, config)
+    if frozen is not None and not (out / FROZEN).exists():
+        write_frozen(out, frozen)
     if not (out / CARD).exists():
-        write_run_card(out, first_card(config, frames, model.method.encoder, device, world) | {"seconds": 0.0})
+        encoder = model.method.encoder if frozen is None else frozen.encoder
+        card = first_card(config, frames, encoder, device, world)
+        write_run_card(out, card | {"dim": model.method.encoder.dim, "seconds": 0.0})
 
 
 def fit(

@@ -18,9 +18,9 @@ def knn(context: Context) -> TableRows:
     for proportion in context.config.proportions:
         rows = context.settings.training(proportion).all
         rows = np.random.default_rng(context.config.seed).permutation(rows)[: context.config.limit]
-        bank, labels = context.features(rows), context.labels(rows)
+        bank, labels = context.recognised(rows), context.labels(rows)
         for setting, poses, test in context.tests(proportion):
             parts = np.array_split(test, -(-len(test) // CHUNK))
-            correct = [len(p) * knn_accuracy(bank, labels, context.features(p), context.labels(p)) for p in parts]
+            correct = [len(p) * knn_accuracy(bank, labels, context.recognised(p), context.labels(p)) for p in parts]
             key = ClassifierKey("knn", 1, proportion)
             yield from accuracy_row(context, key, poses, setting, sum(correct) / len(test))

@@ -21,7 +21,7 @@ def linear(context: Context) -> TableRows:
             yield from trial_row(context, key, name, rate, score)
 
         def predict(rows: Rows, probe: Probe = probe, best: int = best) -> Tensor:
-            return probe.predict(context.features(rows), best)
+            return probe.predict(context.recognised(rows), best)
 
         keep = option == 1 and proportion == max(context.config.proportions)
         yield from classifier_rows(context, key, predict, keep)
@@ -39,9 +39,9 @@ def trained_probe(context: Context, option: int, proportion: float) -> tuple[Pro
 
 
 def _fitted(context: Context, option: int, proportion: float) -> tuple[Probe, Tensor]:
-    config, features, labels = context.config, context.features, context.labels
+    config, features, labels = context.config, context.recognised, context.labels
     rows = context.settings.training(proportion)
-    probe = Probe(config.probe, context.subject.encoder.dim, len(context.frames.classes))
+    probe = Probe(config.probe, context.recognised_dim, len(context.frames.classes))
     groups = [(features(r), labels(r)) for r in (rows.diverse, rows.typical)]
     probe.fit(groups[0], groups[1], config.seed, context.neighbours(option))
     scores = torch.stack([probe.accuracy(features(r), labels(r)) for r in context.settings.validation()])

