@@ -17,7 +17,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.protocol.ablate import FULL, TABLE
 from lie_ssl.protocol.ablate import ablate as run
 from lie_ssl.protocol.evaluate import EvaluateConfig
-from lie_ssl.recipes.ablations import ABLATIONS, chosen, evaluation
+from lie_ssl.recipes.ablations import ABLATIONS, ablation_evaluation, select_ablations
 from lie_ssl.recipes.pretrain import pretrain_recipe
 from lie_ssl.report.names import BAR_SETTINGS
 from lie_ssl.training.config import PretrainConfig
@@ -39,7 +39,7 @@ def ablate(arguments: list[str]) -> None:
         raise UserError("name a method to ablate: lie-ssl ablate METHOD, such as `mae`")
     method = rest.pop(0)
     default = pretrain_recipe(recipe, method, "lie")
-    default_evaluation = evaluation(recipe, method)
+    default_evaluation = ablation_evaluation(recipe, method)
 
     def main(
         config: Annotated[PretrainConfig, tyro.conf.arg(name="")] = default,
@@ -66,7 +66,7 @@ def ablate(arguments: list[str]) -> None:
         if (config.seed, config.variant) != (default.seed, default.variant) or not seeds:
             raise UserError("an ablation needs --seeds instead of --seed, and no --variant")
         with Bar() as bar:
-            table = run(config, chosen(only), seeds, evaluation, out, bar, jobs)
+            table = run(config, select_ablations(only), seeds, evaluation, out, bar, jobs)
         print(f"{out / TABLE}: {count(table['ablation'].nunique(), 'variant')}\n{summary(table)}")
 
     call(main, f"lie-ssl ablate {method}", rest, description=ablate.__doc__)

@@ -90,7 +90,7 @@ def _joined(lines: list[str]) -> str:
     return f"{head} {', '.join(listed)}".strip()
 
 
-def popped(arguments: list[str], flag: str) -> tuple[list[str], list[str]]:
+def pop_values(arguments: list[str], flag: str) -> tuple[list[str], list[str]]:
     """All values of a flag that must be known before the others are parsed, and the arguments without it."""
     values: list[str] = []
     rest: list[str] = []

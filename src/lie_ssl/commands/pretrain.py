@@ -10,7 +10,7 @@ from typing import Annotated
 import tyro
 
 from lie_ssl.commands.bar import Bar
-from lie_ssl.commands.parsing import call, popped
+from lie_ssl.commands.parsing import call, pop_values
 from lie_ssl.errors import UserError
 from lie_ssl.methods.registry import METHODS
 from lie_ssl.objectives.registry import OBJECTIVES, objective_type
@@ -30,7 +30,7 @@ def pretrain(arguments: list[str]) -> None:
     """
     recipe, rest = pop_flag(arguments, "--recipe", "small")
     file, rest = pop_flag(rest, "--config", "")
-    trust, rest = popped(rest, "--trust")
+    trust, rest = pop_values(rest, "--trust")
     words: list[str] = []
     while rest and not rest[0].startswith("-") and len(words) < 2:
         words.append(rest.pop(0))
@@ -74,7 +74,7 @@ def run(config: PretrainConfig, out: Path) -> None:
 
 def pop_flag(arguments: list[str], flag: str, default: str) -> tuple[str, list[str]]:
     """The value of a flag that determines the others, and the arguments without it."""
-    values, rest = popped(arguments, flag)
+    values, rest = pop_values(arguments, flag)
     if len(values) > 1:
         raise UserError(f"{flag} is given {len(values)} times; give it once")
     return (values[0] if values else default), rest

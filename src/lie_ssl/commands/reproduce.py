@@ -94,12 +94,12 @@ def reproduce(
             raise UserError(f"--dry-run is for recipes, and there is no {what!r}{suggestion(what, recipes)}")
         if data or out or work or weights or jobs:
             raise UserError("--dry-run uses random frames and weights and writes nothing; leave out the other flags")
-        rehearse(what, only, gpus, tflops)
+        estimate_cost(what, only, gpus, tflops)
         return
     if what in recipes and (test_data or tolerance):
         raise UserError("--test-data and --tolerance are for cards; leave them out for a recipe")
     if what in GRIDS:
-        run_recipe(started(what, weights), data, out, work, only, jobs)
+        run_recipe(with_weights(what, weights), data, out, work, only, jobs)
         return
     if what in recipes:
         raise UserError(f"{what} has settings but no runs; try it with `lie-ssl reproduce {what} --dry-run`")
@@ -111,10 +111,10 @@ def reproduce(
         raise UserError("--weights is for the paper recipes; leave it out for a card")
     if not tolerance >= 0:
         raise UserError(f"tolerance is {tolerance}, but it must be 0 or more")
-    again(evaluation_folder(Path(what)), data, out, test_data, tolerance, trust)
+    repeat_evaluation(evaluation_folder(Path(what)), data, out, test_data, tolerance, trust)
 
 
-def started(name: str, weights: str) -> Recipe:
+def with_weights(name: str, weights: str) -> Recipe:
     """The recipe with the weights from which it starts."""
     recipe = GRIDS[name]()
     if name not in PAPER:
@@ -129,7 +129,7 @@ def started(name: str, weights: str) -> Recipe:
     return from_weights(recipe, weights)
 
 
-def rehearse(name: str, only: tuple[str, ...], gpus: int, tflops: float) -> None:
+def estimate_cost(name: str, only: tuple[str, ...], gpus: int, tflops: float) -> None:
     """Tries a recipe for a few steps and prints an estimate of its cost."""
     from torch import get_num_threads
 
@@ -197,7 +197,7 @@ def evaluation_folder(path: Path) -> Path:
     return folder / EVALUATION if (folder / EVALUATION / CARD).exists() else folder
 
 
-def again(
+def repeat_evaluation(
     evaluation: Path, data: str, out: Path | None, test_data: str, tolerance: float, trust: tuple[str, ...] = ()
 ) -> None:
     """Repeats the evaluation of a card; exits with code 1 if a number differs."""

@@ -9,7 +9,7 @@ from typing import Literal
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.frameset import FrameSet
-from lie_ssl.frames.importing import ImportConfig, Importer, Shown, import_instances
+from lie_ssl.frames.importing import ImportConfig, Importer, PosedPicture, import_instances
 from lie_ssl.frames.listing import Layout, Photo, list_photos, open_tree
 from lie_ssl.frames.pictures import load_picture
 
@@ -50,11 +50,11 @@ def import_photographs(
 
 def _pictures(
     photos: list[Photo], read: Callable[[str], bytes], config: PhotoConfig, importer: Importer
-) -> Iterator[Shown]:
+) -> Iterator[PosedPicture]:
     """The readable photographs of an instance."""
     for photo in photos:
         try:
-            yield Shown(photo.angle, load_picture(read(photo.name), photo.name, config.size, grey=config.grey))
+            yield PosedPicture(photo.angle, load_picture(read(photo.name), photo.name, config.size, grey=config.grey))
         except UserError as error:
             importer.drop(photo.name, error)
 
