@@ -36,7 +36,7 @@ NO_NETWORK = "default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'
 TITLE = "Known and unknown objects in new poses"
 
 
-def write_page(report: ReportData, out: Path, data: str = "", trust: Collection[str] = ()) -> None:
+def write_page(report: ReportData, out: Path, data: str | None = None, trust: Collection[str] = ()) -> None:
     """Writes the page.
 
     Args:
@@ -54,7 +54,7 @@ def write_page(report: ReportData, out: Path, data: str = "", trust: Collection[
 class Page:
     """Builds the page section by section; a part that cannot be made is replaced by a sentence that says why."""
 
-    def __init__(self, report: ReportData, data: str = "", trust: Collection[str] = ()) -> None:
+    def __init__(self, report: ReportData, data: str | None = None, trust: Collection[str] = ()) -> None:
         self.report, self.data, self.trust = report, data, trust
         self.plots: dict[str, Plot] = {}
         self._models: dict[Path, Loaded] = {}
