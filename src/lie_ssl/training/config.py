@@ -37,7 +37,7 @@ class OptimConfig:
     """Optimiser and schedule."""
 
     name: Literal["adamw", "lars"] = "adamw"
-    """Which optimiser."""
+    """Name of the optimiser."""
     lr: float = 1e-3
     """Peak learning rate."""
     operator_lr: float = 1.0
