@@ -131,7 +131,8 @@ def import_instances(
     strict: bool, progress: Callable[[int, int], None],
 ) -> FrameSet:  # fmt: skip
     """Makes the data set in `folder`, unless it exists; `add` passes one instance to the importer."""
-    plain = json.loads(json.dumps(dataclasses.asdict(config)))
+    values = {k: "" if v is None else v for k, v in dataclasses.asdict(config).items()}  # as in cards of older versions
+    plain = json.loads(json.dumps(values))
     if check_folder(folder, plain):
         return FrameSet(folder)
     with claimed(folder, plain, recipe) as finished:

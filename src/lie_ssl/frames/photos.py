@@ -19,7 +19,7 @@ class PhotoConfig(ImportConfig):
     """An import of photographs."""
 
     layout: Layout = "auto"
-    angles: str = ""  # a CSV file with the columns file and angle
+    angles: str | None = None  # a CSV file with the columns file and angle; None if they are in the file names
     pose: Literal["2d", "3d"] = "3d"  # 3d for a turntable, 2d for a rolling camera
 
 
@@ -44,7 +44,7 @@ def import_photographs(
             pictures = _pictures(own, tree.read, config, importer)
             importer.add(own[0].class_name, own[0].instance, config.pose, pictures, own[0].turns)
 
-        photos = list_photos(tree, config.layout, Path(config.angles) if config.angles else None)
+        photos = list_photos(tree, config.layout, None if config.angles is None else Path(config.angles))
         return import_instances(config, "photographs", _by_instance(photos), add, Path(out), strict, progress)
 
 
