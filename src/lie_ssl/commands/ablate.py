@@ -14,6 +14,7 @@ from lie_ssl.commands.bar import Bar
 from lie_ssl.commands.parsing import Jobs, call, check_jobs
 from lie_ssl.commands.pretrain import pop_flag
 from lie_ssl.errors import UserError
+from lie_ssl.methods.registry import METHODS
 from lie_ssl.protocol.ablate import FULL, TABLE
 from lie_ssl.protocol.ablate import ablate as run
 from lie_ssl.protocol.evaluate import EvaluateConfig
@@ -26,8 +27,8 @@ from lie_ssl.training.config import PretrainConfig
 def ablate(arguments: list[str]) -> None:
     """Trains and evaluates X Lie and variants of it, and writes the drop in accuracy of each variant.
 
-    METHOD is mae, vicreg, simclr or `package.module:Class`. The flags are those of `lie-ssl pretrain METHOD lie`. It
-    can be interrupted at any time; the same command resumes it.
+    METHOD is a registered name, which `lie-ssl ablate` lists, or `package.module:Class`. The flags are those of
+    `lie-ssl pretrain METHOD lie`. It can be interrupted at any time; the same command resumes it.
 
     Example: lie-ssl ablate mae --data data/small --out runs/ablation --only no_euclidean mlp
     """
@@ -88,12 +89,12 @@ def summary(table: pd.DataFrame) -> str:
 
 
 def usage() -> str:
-    """The usage, with the names of all ablations."""
+    """The usage, with the names of all methods and ablations."""
     return "\n".join([
         "usage: lie-ssl ablate METHOD --data FOLDER --out FOLDER [--recipe RECIPE] [--seeds 0 1 2] [--only NAME ...]",
         "                             [--jobs N] [flags of pretrain]",
         "",
-        "  METHOD  mae, vicreg, simclr, or package.module:Class",
+        f"  METHOD  {', '.join(METHODS)}, or package.module:Class",
         f"  NAME    {', '.join(ABLATIONS)}",
         "",
         "Example: lie-ssl ablate mae --data data/small --out runs/ablation --only no_euclidean mlp",

@@ -21,10 +21,9 @@ from lie_ssl.training.config import PretrainConfig, import_paths, load_config
 def pretrain(arguments: list[str]) -> None:
     """Trains an encoder without labels.
 
-    METHOD is mae, vicreg, simclr or `package.module:Class`; OBJECTIVE is alone, frames, literal, lie, lie_off or
-    `package.module:Class`. The same command resumes an unfinished run. Under torchrun, each batch is split over the
-    processes. With --config, a file gives all settings; if it names code to import (`package.module:Class`), the same
-    name must be given with --trust.
+    METHOD and OBJECTIVE are registered names, which `lie-ssl pretrain` lists, or `package.module:Class`. The same
+    command resumes an unfinished run. Under torchrun, each batch is split over the processes. With --config, a file
+    gives all settings; if it names code to import (`package.module:Class`), the same name must be given with --trust.
 
     Example: lie-ssl pretrain mae lie --data data/small --out runs/mae_lie
     """
