@@ -11,7 +11,7 @@ import tyro
 
 from lie_ssl._text import count
 from lie_ssl.commands.bar import Bar
-from lie_ssl.commands.parsing import Jobs, call, check_jobs
+from lie_ssl.commands.parsing import Jobs, call, check_data, check_jobs
 from lie_ssl.commands.pretrain import pop_flag
 from lie_ssl.errors import UserError
 from lie_ssl.methods.registry import METHODS
@@ -62,8 +62,7 @@ def ablate(arguments: list[str]) -> None:
             jobs: Variants to run in parallel; by default one per core, as far as memory allows.
         """
         check_jobs(jobs)
-        if not config.data:
-            raise UserError("give the data set to train on: --data FOLDER (make one with `lie-ssl data make small`)")
+        check_data(config.data)
         if (config.seed, config.variant) != (default.seed, default.variant) or not seeds:
             raise UserError("an ablation needs --seeds instead of --seed, and no --variant")
         with Bar() as bar:

@@ -10,7 +10,7 @@ from typing import Annotated
 import tyro
 
 from lie_ssl.commands.bar import Bar
-from lie_ssl.commands.parsing import call, pop_values
+from lie_ssl.commands.parsing import call, check_data, pop_values
 from lie_ssl.errors import UserError
 from lie_ssl.methods.registry import METHODS
 from lie_ssl.objectives.registry import OBJECTIVES, objective_type
@@ -52,8 +52,7 @@ def pretrain(arguments: list[str]) -> None:
             config: Settings of the run.
             out: Folder of the run. An unfinished run is resumed; another run is never overwritten.
         """
-        if not config.data:
-            raise UserError("give the data set to train on: --data FOLDER (make one with `lie-ssl data make small`)")
+        check_data(config.data)
         run(config, out)
 
     prog = " ".join(["lie-ssl pretrain", *words])

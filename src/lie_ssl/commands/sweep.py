@@ -11,7 +11,7 @@ from typing import Annotated
 import tyro
 
 from lie_ssl.commands.bar import Bar
-from lie_ssl.commands.parsing import Jobs, call, check_jobs
+from lie_ssl.commands.parsing import Jobs, call, check_data, check_jobs
 from lie_ssl.errors import UserError
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.sweep import BEST, TABLE
@@ -62,8 +62,7 @@ def sweep(arguments: list[str]) -> None:
                 SimCLR the Lie term has SimCLR's own temperature, because at 1 the loss cannot fall below about 0.81.
         """
         check_jobs(jobs)
-        if not config.data:
-            raise UserError("give the data set to train on: --data FOLDER (make one with `lie-ssl data make small`)")
+        check_data(config.data)
         if ratio is not None and not ratio > 0:
             raise UserError(f"ratio is {ratio}, but it must be above 0, or None for no filter")
         for path in grid.values:

@@ -31,6 +31,7 @@ from lie_ssl.storage.paths import check_link, check_name
 from lie_ssl.storage.tables import write_table
 from lie_ssl.storage.trust import is_import_path
 from lie_ssl.training.capacity import encoder_threads
+from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.coordinates import COORDINATES, read_coordinates
 from lie_ssl.training.folder import check_run_card, machine, versions
 from lie_ssl.training.loading import Loaded, Which, load
@@ -59,13 +60,9 @@ def evaluate_run(
         trust: Import paths that the run may name. Importing runs code.
     """
     run = Path(run)
-    loaded = load(run, which, trust)
-    if loaded.config is None or loaded.card is None:
-        raise UserError(f"{run} is not a run; give the folder that `lie-ssl pretrain` made")
-    if not loaded.card["finished"]:
-        raise UserError(f"the run {run} is not finished; run its command again to finish it first")
-    frames = FrameSet(loaded.config.data if data is None else data)
-    about = {"which": which, "pretraining": to_plain(loaded.config), "run": loaded.card, "encoder": None}
+    loaded, run_config, card = load_finished(run, which, trust)
+    frames = FrameSet(run_config.data if data is None else data)
+    about = {"which": which, "pretraining": to_plain(run_config), "run": card, "encoder": None}
     return _evaluate(subject_of(run, loaded), frames, config, Path(out), run / FEATURES, about, say)
 
 
@@ -128,6 +125,18 @@ def _evaluate(
     }  # fmt: skip
     write_results(out, results, card)
     return results
+
+
+def load_finished(
+    run: Path | str, which: Which = "last", trust: Collection[str] = ()
+) -> tuple[Loaded, PretrainConfig, dict[str, Any]]:
+    """Loads a finished run, with its config and card; rejects anything else."""
+    loaded = load(run, which, trust)
+    if loaded.config is None or loaded.card is None:
+        raise UserError(f"{run} is not a run; give the folder that `lie-ssl pretrain` made")
+    if not loaded.card["finished"]:
+        raise UserError(f"the run {run} is not finished; run its command again to finish it first")
+    return loaded, loaded.config, loaded.card
 
 
 def subject_of(run: Path, loaded: Loaded) -> Subject:
