@@ -52,7 +52,7 @@ def main() -> None:
     check([lie_ssl, "--version"], said="lie-ssl ")
     check([lie_ssl, "--help"], said="data make demo")
     check([lie_ssl, "bench", "action", "--help"], said="--rounds")
-    check([lie_ssl, "doctor"], said="Everything that is needed works.")
+    check([lie_ssl, "doctor"], said="All required parts work.")
     check([lie_ssl, "pretrain", "mae", "lie"], code=2, said="pip install 'lie_ssl[vision,data,train]'")
     load = "from lie_ssl.commands.bench import load; load('action')"
     check([sys.executable, "-c", load])

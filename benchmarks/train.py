@@ -66,7 +66,7 @@ class Case(NamedTuple):
 
 
 def large(method: str, arm: str) -> PretrainConfig:
-    """The run of the paper, reduced to some seconds per step on a CPU."""
+    """The run of the paper, reduced to a few seconds per step on a CPU."""
     config = paper_run(method, arm)
     config = replace(config, optim=replace(config.optim, batch=LARGE_BATCH[method]))
     if isinstance(config.method, VICRegConfig):

@@ -1,4 +1,4 @@
-"""Small data sets for many tests."""
+"""Settings of hypothesis, and a small data set for many tests."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ from pathlib import Path
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from lie_ssl.frames import DataConfig, FrameSet, make_frames
 from lie_ssl.render import RenderSettings
+
+# By default, an example may take 200 ms, and drawing it has a limit too. No test may depend on how busy the machine is.
+settings.register_profile("without_clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("without_clock")
 
 
 def tiny_config(**changes: object) -> DataConfig:

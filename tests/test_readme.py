@@ -78,7 +78,7 @@ def test_every_block_of_code_runs_on_its_own(place: Path, number: int) -> None:
 
 
 def test_the_blocks_run_one_after_another(place: Path) -> None:
-    """As in one session, where later blocks use the names of earlier ones."""
+    """As in one interpreter, where later blocks use the names of earlier ones."""
     shutil.rmtree(place / "my_model", ignore_errors=True)
     (place / "all.py").write_text("\n".join(BLOCKS[1:]))
     done = subprocess.run(

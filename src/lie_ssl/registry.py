@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from lie_ssl.errors import UserError
 from lie_ssl.serialization import suggestion
+from lie_ssl.storage.trust import is_import_path
 
 Value = TypeVar("Value")
 
@@ -86,6 +87,22 @@ class Registry(Generic[AnyEntry]):
     def title(self, name: str) -> str:
         """The title in tables; a name that is not registered is its own title."""
         return self[name].title if name in self else name
+
+    def class_of(self, name: str, base: type[Any]) -> type[Any]:
+        """The class of a component, by its registered name or import path.
+
+        Args:
+            name: A registered name, or `package.module:Class`.
+            base: The class from which it must be derived; the package of the registry exports it.
+        """
+        if not is_import_path(name):
+            registered: type[Any] = self[name].value
+            return registered
+        found = import_object(name, self.kind)
+        if isinstance(found, type) and issubclass(found, base) and hasattr(found, "Config"):
+            return found
+        kind = f"{'an' if self.kind[0] in 'aeiou' else 'a'} {self.kind}"
+        raise UserError(f"{name!r} is not {kind}; make it a subclass of {self.package}.{base.__name__} with a Config")
 
 
 def import_object(path: str, kind: str) -> Any:

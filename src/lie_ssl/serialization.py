@@ -14,7 +14,7 @@ from lie_ssl._text import count
 from lie_ssl.errors import UserError
 
 Config = TypeVar("Config")
-MOST = 2**53  # above it, floats cannot represent every whole number
+MAX_INTEGER = 2**53  # above it, floats cannot represent every whole number
 OMIT_DEFAULT = "omit_default"
 
 
@@ -74,8 +74,8 @@ def check_numbers(config: Any, where: str = "") -> None:
         for each in value if isinstance(value, (tuple, list)) else (value,):
             if isinstance(each, float) and not math.isfinite(each):
                 raise UserError(f"{name} is {each}, but it must be a finite number")
-            if isinstance(each, int) and abs(each) > MOST:
-                raise UserError(f"{name} is {each:.3g}, but whole numbers must be at most {MOST:.3g}")
+            if isinstance(each, int) and abs(each) > MAX_INTEGER:
+                raise UserError(f"{name} is {each:.3g}, but whole numbers must be at most {MAX_INTEGER:.3g}")
 
 
 def first_difference(there: Mapping[str, Any], here: Mapping[str, Any], ignore: Collection[str] = ()) -> str | None:

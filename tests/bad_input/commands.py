@@ -27,7 +27,7 @@ class Case:
 
 
 def set_first(value: Any) -> Callable[[np.ndarray[Any, Any]], Any]:
-    """Changes the set_first entry of a column."""
+    """Changes the first entry of a column."""
 
     def change(column: np.ndarray[Any, Any]) -> Any:
         column = column.astype(object)

@@ -17,7 +17,7 @@ from lie_ssl.frames.shards import Shard, write_shard
 SHAPES = st.tuples(st.integers(1, 20), st.integers(1, 20), st.sampled_from([1, 3]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(arrays(np.uint8, SHAPES, elements=st.sampled_from([0, 1, 128, 254, 255])))
 def test_round_trip(picture: np.ndarray) -> None:
     out = np.zeros_like(picture)

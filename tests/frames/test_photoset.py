@@ -39,7 +39,7 @@ def archive(path: Path, files: Mapping[str, bytes]) -> Path:
 
 @pytest.fixture(params=[4 << 30, 100], ids=["whole", "lazy"])
 def _most(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(photoset, "MOST_BYTES", request.param)
+    monkeypatch.setattr(photoset, "MAX_BYTES", request.param)
 
 
 def test_two_layouts_of_the_same_photographs_have_equal_angles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +50,7 @@ def test_two_layouts_of_the_same_photographs_have_equal_angles(tmp_path: Path, m
     other |= {f"set/v2/train/a/more{i}.png": noise(1000 + i) for i in range(5)}
     first = PhotoSet(folder(tmp_path / "first", plain), 12)
     second = PhotoSet(archive(tmp_path / "second.zip", other), 12)
-    monkeypatch.setattr(photoset, "MOST_BYTES", 100)
+    monkeypatch.setattr(photoset, "MAX_BYTES", 100)
     lazy = PhotoSet(tmp_path / "second.zip", 12)
     assert lazy._pictures is None
     pairs = [(i, j) for i in first.rows("test") for j in second.rows("test")

@@ -113,7 +113,7 @@ def test_gradients_agree_with_matrix_exp_in_float32() -> None:
 matrices = st.tuples(st.integers(1, 6), st.integers(0, 10_000), st.floats(-2, 2), st.floats(-2, 2))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(matrices)
 def test_group_properties(case: tuple[int, int, float, float]) -> None:
     m, seed, a, b = case

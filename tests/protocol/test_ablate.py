@@ -17,7 +17,7 @@ from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.protocol import ablate, unit
-from lie_ssl.recipes.ablations import ABLATIONS, chosen, evaluation
+from lie_ssl.recipes.ablations import ABLATIONS, ablation_evaluation, select_ablations
 from lie_ssl.recipes.pretrain import pretrain_recipe
 from tests.training.tiny_runs import ENVIRONMENT, LIE_SSL, few_pairs
 
@@ -60,9 +60,9 @@ def test_every_variant_changes_the_config_as_its_name_says() -> None:
 
 
 def test_only_mae_is_finetuned() -> None:
-    assert evaluation("small", "mae").finetune.steps > 0
-    assert evaluation("small", "mae").proportions == (0.05, 0.25, 0.5)
-    assert evaluation("small", "simclr").finetune.steps == 0
+    assert ablation_evaluation("small", "mae").finetune.steps > 0
+    assert ablation_evaluation("small", "mae").proportions == (0.05, 0.25, 0.5)
+    assert ablation_evaluation("small", "simclr").finetune.steps == 0
 
 
 def test_drops_are_relative_to_the_full_model_with_the_same_seed_and_settings() -> None:
@@ -173,9 +173,9 @@ def test_help_lists_the_ablations(capsys: pytest.CaptureFixture[str]) -> None:
     assert stop.value.code == 0
     text = capsys.readouterr().out
     assert all(name in text for name in ABLATIONS)
-    assert list(chosen(("mlp",))) == ["mlp"]
+    assert list(select_ablations(("mlp",))) == ["mlp"]
     with pytest.raises(UserError, match="no ablation 'x'"):
-        chosen(("x",))
+        select_ablations(("x",))
 
 
 @pytest.mark.slow

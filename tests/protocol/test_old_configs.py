@@ -14,7 +14,7 @@ from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.results import read_card
 from lie_ssl.protocol.studies import PhotoTransfer
 from lie_ssl.protocol.transfer import settings_hashes
-from lie_ssl.recipes.ablations import evaluation as ablation_evaluation
+from lie_ssl.recipes.ablations import ablation_evaluation
 from lie_ssl.recipes.demo import demo_recipe
 from lie_ssl.recipes.evaluate import EVALUATE_RECIPES
 from lie_ssl.recipes.gaps import published

@@ -46,7 +46,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     [("paper/mae", 24), ("paper/vicreg", 72), ("paper/simclr", 36), ("small/mae/lie", 2), ("small/vicreg/alone", 3)],
 )
 def test_the_grids_have_the_trials_of_the_paper(name: str, count: int) -> None:
-    grid = replace(sweep_recipe(name), ratio=0.0)
+    grid = replace(sweep_recipe(name), ratio=None)
     trials = grid.trials()
     assert len(trials) == len({t.name for t in trials}) == len({t.config.digest() for t in trials}) == count
     assert all(t.config.objective.separates for t in trials)
@@ -62,7 +62,7 @@ def test_the_grids_have_the_values_of_the_paper() -> None:
     assert simclr.values["optim.lr"] == (5e-5, 5e-6)
     assert simclr.values["objective.euclidean"] == (1.0, 2.0)
     assert mae.probe.trials == [("adamw", 5e-3), ("adamw", 5e-4), ("adamw", 5e-5)]
-    assert (mae.ratio, simclr.ratio) == (0.0, 0.6)
+    assert (mae.ratio, simclr.ratio) == (None, 0.6)
     assert isinstance(mae.base.objective, LiteralConfig)
     assert (mae.base.arm, mae.base.objective.temperature) == ("literal", 1.0)
 

@@ -364,7 +364,7 @@ def test_unknown_folder_layouts_are_rejected(tmp_path: Path) -> None:
 def test_a_large_set_is_read_on_demand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = photographs(tmp_path / "a.zip")
     small = PhotoSet(path, 16)
-    monkeypatch.setattr("lie_ssl.frames.photoset.MOST_BYTES", 1000)
+    monkeypatch.setattr("lie_ssl.frames.photoset.MAX_BYTES", 1000)
     large = PhotoSet(path, 16)
     assert large._pictures is None
     assert np.array_equal(small.read([5, 1]), large.read([5, 1]))

@@ -130,7 +130,7 @@ def test_both_sides_look_alike() -> None:
         assert (difference > 1).mean() < 0.005
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 3), st.integers(0, 359))
 def test_rotating_the_object_rotates_the_silhouette(quarter: int, angle: int) -> None:
     mesh, _ = make_instance("guitar", 0)

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from PIL import Image
 from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
+from lie_ssl.objectives import OBJECTIVES
 from lie_ssl.report.gathering import gather
 from lie_ssl.report.orbits import eigenvalues, orbit_of
 from lie_ssl.report.page import Page, write_page
@@ -151,6 +153,13 @@ def test_pictures_show_the_frames(tiny: FrameSet) -> None:
     assert image.size == (96, 96)
     grey = Image.open(io.BytesIO(base64.b64decode(data_uri(np.zeros((128, 128, 1), np.uint8)).partition(",")[2])))
     assert (grey.size, grey.mode) == ((128, 128), "L")
+
+
+def test_every_objective_that_moves_embeddings_has_an_orbit(evaluated: list[Path]) -> None:
+    data = gather(evaluated)
+    arms = tuple(replace(data.evaluated[1], card=data.evaluated[1].card | {"arm": arm}) for arm in OBJECTIVES)
+    shown = Page(replace(data, evaluated=arms))._with_operator()
+    assert [each.arm.arm for each in shown] == ["literal", "lie", "lie_off"]
 
 
 def test_the_orbit_starts_at_the_first_frame(evaluated: list[Path], tiny: FrameSet) -> None:

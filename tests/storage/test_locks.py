@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lie_ssl.errors import UserError
-from lie_ssl.storage.locks import folder_lock, patient_lock, try_lock
+from lie_ssl.storage.locks import blocking_lock, folder_lock, try_lock
 
 HOLDER = """
 import sys
@@ -37,7 +37,7 @@ def test_a_lock_is_exclusive_and_its_file_is_removed(tmp_path: Path) -> None:
 
 
 def test_the_lock_is_free_after_an_error_in_the_block(tmp_path: Path) -> None:
-    for lock in (try_lock, folder_lock, patient_lock):
+    for lock in (try_lock, folder_lock, blocking_lock):
         with pytest.raises(OSError, match="disk"), lock(tmp_path):
             raise OSError("disk is full")  # not mistaken for a held lock
         with try_lock(tmp_path) as held:
@@ -74,7 +74,7 @@ class Clock:
 def test_waiting_times_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lie_ssl.storage.locks.time", clock := Clock())
     refused = pytest.raises(UserError, match=r"has locked .* for 0\.2 seconds")
-    with try_lock(tmp_path), refused, patient_lock(tmp_path, seconds=0.2):
+    with try_lock(tmp_path), refused, blocking_lock(tmp_path, seconds=0.2):
         raise AssertionError
     assert 0.2 <= clock.now - 100 < 0.4
 
@@ -91,7 +91,7 @@ def test_waiting_for_a_lock_that_is_released(tmp_path: Path) -> None:
     thread = threading.Thread(target=hold)
     thread.start()
     taken.wait(10)
-    with patient_lock(tmp_path, seconds=20):
+    with blocking_lock(tmp_path, seconds=20):
         order.append("second")
     thread.join()
     assert order == ["first", "second"]
@@ -118,7 +118,7 @@ def test_many_writers_one_at_a_time(tmp_path: Path) -> None:
 
     def write() -> None:
         for _ in range(5):
-            with patient_lock(tmp_path):
+            with blocking_lock(tmp_path):
                 value = int(number.read_text())
                 time.sleep(0.002)
                 number.write_text(str(value + 1))

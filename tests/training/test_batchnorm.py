@@ -52,7 +52,7 @@ MODELS: dict[Callable[[], nn.Module], tuple[int, ...]] = {
 def train(model: nn.Module, x: Tensor, own: slice, world: int) -> dict[str, Tensor]:
     """Two steps of gradients without an update; the second does not change the running statistics.
 
-    The loss is this process' share of the mean over the joined batch.
+    The loss is this process's share of the mean over the joined batch.
     """
     layers = [m for m in model.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
     local = x[own].clone().requires_grad_()

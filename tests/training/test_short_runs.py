@@ -65,7 +65,7 @@ def test_a_short_run_checks_once_and_reads_little(
         assert [row["step"] for row in rows(run / "checks.csv")] == ["3"]
     assert sum(encoded) <= len(varied)
     t, delta = read_coordinates(tmp_path / "lie")
-    assert len(t) == len(delta) == distinct_pairs(seen) < coordinates.MOST
+    assert len(t) == len(delta) == distinct_pairs(seen) < coordinates.MAX_PAIRS
     # In addition to the frames of the method alone: those of coordinates, calibration and validation pairs.
     own = Checks(tiny, 8, 0.5, seed=0)
     assert own.pairs is not None
@@ -92,7 +92,7 @@ def test_a_data_set_above_the_cap_has_the_same_pairs_as_before(
     tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arm: str
 ) -> None:
     most = 100
-    monkeypatch.setattr(coordinates, "MOST", most)
+    monkeypatch.setattr(coordinates, "MAX_PAIRS", most)
     config = tiny_run(tiny, "mae", arm)
     seen = seen_instances(tiny.index, "train", config.diverse)
     assert distinct_pairs(seen) > most

@@ -24,7 +24,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def first(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """VICReg base with a residual network."""
+    """VICReg alone with a residual network."""
     config = tiny_run(tiny, "vicreg", "alone", optim__steps=2)
     return pretrain(config, tmp_path_factory.mktemp("runs") / "first")
 

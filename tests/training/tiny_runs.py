@@ -50,7 +50,7 @@ def changed(config: Any, **settings: Any) -> Any:
 def few_pairs(patch: pytest.MonkeyPatch) -> None:
     """Makes checks and coordinates cheap for tests of other parts."""
     patch.setattr(checks, "PAIRS", 8)
-    patch.setattr(coordinates, "MOST", 64)
+    patch.setattr(coordinates, "MAX_PAIRS", 64)
 
 
 class StopError(Exception):

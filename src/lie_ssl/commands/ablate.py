@@ -11,13 +11,14 @@ import tyro
 
 from lie_ssl._text import count
 from lie_ssl.commands.bar import Bar
-from lie_ssl.commands.parsing import Jobs, call, check_jobs
+from lie_ssl.commands.parsing import Jobs, call, check_data, check_jobs
 from lie_ssl.commands.pretrain import pop_flag
 from lie_ssl.errors import UserError
+from lie_ssl.methods.registry import METHODS
 from lie_ssl.protocol.ablate import FULL, TABLE
 from lie_ssl.protocol.ablate import ablate as run
 from lie_ssl.protocol.evaluate import EvaluateConfig
-from lie_ssl.recipes.ablations import ABLATIONS, chosen, evaluation
+from lie_ssl.recipes.ablations import ABLATIONS, ablation_evaluation, select_ablations
 from lie_ssl.recipes.pretrain import pretrain_recipe
 from lie_ssl.report.names import BAR_SETTINGS
 from lie_ssl.training.config import PretrainConfig
@@ -26,8 +27,8 @@ from lie_ssl.training.config import PretrainConfig
 def ablate(arguments: list[str]) -> None:
     """Trains and evaluates X Lie and variants of it, and writes the drop in accuracy of each variant.
 
-    METHOD is mae, vicreg, simclr or `package.module:Class`. The flags are those of `lie-ssl pretrain METHOD lie`. It
-    can be interrupted at any time; the same command resumes it.
+    METHOD is a registered name, which `lie-ssl ablate` lists, or `package.module:Class`. The flags are those of
+    `lie-ssl pretrain METHOD lie`. It can be interrupted at any time; the same command resumes it.
 
     Example: lie-ssl ablate mae --data data/small --out runs/ablation --only no_euclidean mlp
     """
@@ -39,7 +40,7 @@ def ablate(arguments: list[str]) -> None:
         raise UserError("name a method to ablate: lie-ssl ablate METHOD, such as `mae`")
     method = rest.pop(0)
     default = pretrain_recipe(recipe, method, "lie")
-    default_evaluation = evaluation(recipe, method)
+    default_evaluation = ablation_evaluation(recipe, method)
 
     def main(
         config: Annotated[PretrainConfig, tyro.conf.arg(name="")] = default,
@@ -61,12 +62,11 @@ def ablate(arguments: list[str]) -> None:
             jobs: Variants to run in parallel; by default one per core, as far as memory allows.
         """
         check_jobs(jobs)
-        if not config.data:
-            raise UserError("give the data set to train on: --data FOLDER (make one with `lie-ssl data make small`)")
+        check_data(config.data)
         if (config.seed, config.variant) != (default.seed, default.variant) or not seeds:
             raise UserError("an ablation needs --seeds instead of --seed, and no --variant")
         with Bar() as bar:
-            table = run(config, chosen(only), seeds, evaluation, out, bar, jobs)
+            table = run(config, select_ablations(only), seeds, evaluation, out, bar, jobs)
         print(f"{out / TABLE}: {count(table['ablation'].nunique(), 'variant')}\n{summary(table)}")
 
     call(main, f"lie-ssl ablate {method}", rest, description=ablate.__doc__)
@@ -88,12 +88,12 @@ def summary(table: pd.DataFrame) -> str:
 
 
 def usage() -> str:
-    """The usage, with the names of all ablations."""
+    """The usage, with the names of all methods and ablations."""
     return "\n".join([
         "usage: lie-ssl ablate METHOD --data FOLDER --out FOLDER [--recipe RECIPE] [--seeds 0 1 2] [--only NAME ...]",
         "                             [--jobs N] [flags of pretrain]",
         "",
-        "  METHOD  mae, vicreg, simclr, or package.module:Class",
+        f"  METHOD  {', '.join(METHODS)}, or package.module:Class",
         f"  NAME    {', '.join(ABLATIONS)}",
         "",
         "Example: lie-ssl ablate mae --data data/small --out runs/ablation --only no_euclidean mlp",

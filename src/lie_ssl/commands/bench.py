@@ -1,4 +1,4 @@
-"""`lie-ssl bench render | frames`. What is measured is in the folder `benchmarks` of the repository."""
+"""`lie-ssl bench NAME`: runs a benchmark from the folder `benchmarks` of the repository."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def linear(out: Path = Path("results/bench"), threads: int = 2) -> None:
 
 
 def shared(out: Path = Path("results/bench"), steps: int = 60, rounds: int = 3, before: Path | None = None) -> None:
-    """Time of a short demo on a free machine, and with another program that keeps one core busy.
+    """Measures the time of a short demo on an idle machine, and while another program keeps one core busy.
 
     Nothing else should run at the same time.
 
@@ -135,14 +135,16 @@ def shared(out: Path = Path("results/bench"), steps: int = 60, rounds: int = 3, 
 
     Args:
         out: The folder for shared_machine.csv.
-        steps: Steps of training; the demo itself has 500.
-        rounds: Rounds; the table shows medians.
+        steps: Training steps; the demo itself has 500.
+        rounds: Number of rounds; the table shows medians.
         before: The folder `src` of an earlier version, to be measured as well.
     """
     if rounds < 1 or steps < 1:
-        raise UserError(f"rounds is {rounds} and steps {steps}, but there must be at least 1")
+        raise UserError(f"rounds is {rounds} and steps {steps}, but they must be at least 1")
     if before is not None and not (before / "lie_ssl").is_dir():
-        raise UserError(f"{before} holds no package lie_ssl; give the folder src of another version with --before")
+        raise UserError(
+            f"{before} does not contain the package lie_ssl; give the folder src of another version with --before"
+        )
     load("shared").run(out, steps=steps, rounds=rounds, before=before)
 
 

@@ -172,6 +172,6 @@ def import_photos(
             clips = VideoConfig(rate=rate, unit=unit, **common)
             frames = import_video(clips, out, strict=strict, progress=progress)
         else:
-            photographs = PhotoConfig(layout=layout, angles=str(angles or ""), **common)
+            photographs = PhotoConfig(layout=layout, angles=None if angles is None else str(angles), **common)
             frames = import_photographs(photographs, out, strict=strict, progress=progress)
     print_result(frames)

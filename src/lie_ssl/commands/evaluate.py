@@ -50,7 +50,7 @@ def _run(recipe: str, run: str, arguments: list[str]) -> None:
     def main(
         config: Annotated[EvaluateConfig, tyro.conf.arg(name="")] = default,
         out: Path | None = None,
-        data: str = "",
+        data: str | None = None,
         which: Which = "last",
         trust: Trust = (),
     ) -> None:
@@ -64,7 +64,7 @@ def _run(recipe: str, run: str, arguments: list[str]) -> None:
             trust: An import path (package.module:Class) that the run or file may name. Importing runs code.
         """
         if Path(run).is_file():
-            if out is None or not data:
+            if out is None or data is None:
                 raise UserError(f"{run} is a file; give a data set with --data and a folder with --out")
             show(evaluate_encoder(run, data, config, out, say=say, trust=trust), out)
             return
@@ -83,7 +83,7 @@ def _encoder(recipe: str, arguments: list[str]) -> None:
         *,
         data: str,
         out: Path,
-        method: str = "",
+        method: str | None = None,
     ) -> None:
         """Evaluates an encoder.
 

@@ -45,12 +45,12 @@ def gaps(
 
     from lie_ssl.protocol.finetune import FinetuneConfig
     from lie_ssl.protocol.gaps import measure_gaps
-    from lie_ssl.recipes.gaps import chosen, published
+    from lie_ssl.recipes.gaps import published, select_encoders
     from lie_ssl.report.formats import to_rich, write_tables
     from lie_ssl.report.models import draw_model_gaps
     from lie_ssl.report.tables import gap_tables
 
-    encoders = chosen(published(recipe), models, weights)
+    encoders = select_encoders(published(recipe), models, weights)
     if not finetune:
         none = FinetuneConfig(steps=0)
         encoders = tuple(replace(e, evaluation=replace(e.evaluation, finetune=none)) for e in encoders)

@@ -23,6 +23,12 @@ def check_jobs(jobs: int | None) -> None:
         raise UserError(f"jobs is {jobs}, but it must be at least 1")
 
 
+def check_data(folder: str) -> None:
+    """Rejects a run without a data set."""
+    if not folder:
+        raise UserError("give the data set to train on: --data FOLDER (make one with `lie-ssl data make small`)")
+
+
 def say(text: str) -> None:
     """Prints a line; control characters in it, perhaps from files, are escaped."""
     print(shown(text), flush=True)
@@ -90,7 +96,7 @@ def _joined(lines: list[str]) -> str:
     return f"{head} {', '.join(listed)}".strip()
 
 
-def popped(arguments: list[str], flag: str) -> tuple[list[str], list[str]]:
+def pop_values(arguments: list[str], flag: str) -> tuple[list[str], list[str]]:
     """All values of a flag that must be known before the others are parsed, and the arguments without it."""
     values: list[str] = []
     rest: list[str] = []

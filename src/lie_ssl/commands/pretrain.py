@@ -11,7 +11,7 @@ import tyro
 from torch import nn
 
 from lie_ssl.commands.bar import Bar
-from lie_ssl.commands.parsing import call, popped
+from lie_ssl.commands.parsing import call, check_data, pop_values
 from lie_ssl.errors import UserError
 from lie_ssl.methods.registry import METHODS
 from lie_ssl.objectives.registry import OBJECTIVES, objective_type
@@ -22,16 +22,15 @@ from lie_ssl.training.config import PretrainConfig, import_paths, load_config
 def pretrain(arguments: list[str]) -> None:
     """Trains an encoder without labels.
 
-    METHOD is mae, vicreg, simclr or `package.module:Class`; OBJECTIVE is alone, frames, literal, lie, lie_off or
-    `package.module:Class`. The same command resumes an unfinished run. Under torchrun, each batch is split over the
-    processes. With --config, a file gives all settings; if it names code to import (`package.module:Class`), the same
-    name must be given with --trust.
+    METHOD and OBJECTIVE are registered names, which `lie-ssl pretrain` lists, or `package.module:Class`. The same
+    command resumes an unfinished run. Under torchrun, each batch is split over the processes. With --config, a file
+    gives all settings; if it names code to import (`package.module:Class`), the same name must be given with --trust.
 
     Example: lie-ssl pretrain mae lie --data data/small --out runs/mae_lie
     """
     recipe, rest = pop_flag(arguments, "--recipe", "small")
     file, rest = pop_flag(rest, "--config", "")
-    trust, rest = popped(rest, "--trust")
+    trust, rest = pop_values(rest, "--trust")
     words: list[str] = []
     while rest and not rest[0].startswith("-") and len(words) < 2:
         words.append(rest.pop(0))
@@ -54,8 +53,7 @@ def pretrain(arguments: list[str]) -> None:
             config: Settings of the run.
             out: Folder of the run. An unfinished run is resumed; another run is never overwritten.
         """
-        if not config.data:
-            raise UserError("give the data set to train on: --data FOLDER (make one with `lie-ssl data make small`)")
+        check_data(config.data)
         run(config, out)
 
     prog = " ".join(["lie-ssl pretrain", *words])
@@ -75,7 +73,7 @@ def run(config: PretrainConfig, out: Path, encoder: nn.Module | None = None) -> 
 
 def pop_flag(arguments: list[str], flag: str, default: str) -> tuple[str, list[str]]:
     """The value of a flag that determines the others, and the arguments without it."""
-    values, rest = popped(arguments, flag)
+    values, rest = pop_values(arguments, flag)
     if len(values) > 1:
         raise UserError(f"{flag} is given {len(values)} times; give it once")
     return (values[0] if values else default), rest

@@ -14,7 +14,7 @@ def report(
     sources: Annotated[tuple[Path, ...], tyro.conf.Positional],
     out: Path = Path("report.html"),
     files: Path | None = None,
-    data: str = "",
+    data: str | None = None,
     trust: Trust = (),
 ) -> None:
     """Compares evaluated runs in one HTML page that needs no network, and prints the main tables.

@@ -41,14 +41,14 @@ gradients, optimiser state and activations in 32 bits, without the buffers of li
 
 def reproduce(
     what: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="CARD|RECIPE")],
-    data: str = "",
+    data: str | None = None,
     out: Path | None = None,
     work: Path | None = None,
     only: tuple[str, ...] = (),
     jobs: Jobs = None,
-    test_data: str = "",
+    test_data: str | None = None,
     tolerance: float = 0.0,
-    weights: str = "",
+    weights: str | None = None,
     dry_run: bool = False,
     gpus: int = 8,
     tflops: float = 60.0,
@@ -92,14 +92,14 @@ def reproduce(
     if dry_run:
         if what not in recipes:
             raise UserError(f"--dry-run is for recipes, and there is no {what!r}{suggestion(what, recipes)}")
-        if data or out or work or weights or jobs:
+        if any(given is not None for given in (data, out, work, weights, jobs)):
             raise UserError("--dry-run uses random frames and weights and writes nothing; leave out the other flags")
-        rehearse(what, only, gpus, tflops)
+        estimate_cost(what, only, gpus, tflops)
         return
-    if what in recipes and (test_data or tolerance):
+    if what in recipes and (test_data is not None or tolerance):
         raise UserError("--test-data and --tolerance are for cards; leave them out for a recipe")
     if what in GRIDS:
-        run_recipe(started(what, weights), data, out, work, only, jobs)
+        run_recipe(with_weights(what, weights), data, out, work, only, jobs)
         return
     if what in recipes:
         raise UserError(f"{what} has settings but no runs; try it with `lie-ssl reproduce {what} --dry-run`")
@@ -107,21 +107,21 @@ def reproduce(
         raise UserError(f"there is no card and no recipe {what!r}{suggestion(what, recipes)}")
     if only or work is not None or jobs is not None:
         raise UserError("--only, --work and --jobs are for recipes; leave them out for a card")
-    if weights:
+    if weights is not None:
         raise UserError("--weights is for the paper recipes; leave it out for a card")
     if not tolerance >= 0:
         raise UserError(f"tolerance is {tolerance}, but it must be 0 or more")
-    again(evaluation_folder(Path(what)), data, out, test_data, tolerance, trust)
+    repeat_evaluation(evaluation_folder(Path(what)), data, out, test_data, tolerance, trust)
 
 
-def started(name: str, weights: str) -> Recipe:
+def with_weights(name: str, weights: str | None) -> Recipe:
     """The recipe with the weights from which it starts."""
     recipe = GRIDS[name]()
     if name not in PAPER:
-        if weights:
+        if weights is not None:
             raise UserError(f"--weights is for the paper recipes; leave it out for {name}")
         return recipe
-    if not weights:
+    if weights is None:
         encoder = recipe.units[0].pretraining.encoder.name
         raise UserError(f"the runs of {name} start from published weights of {encoder}; give --weights FILE")
     if weights != "timm" and not weight_path(weights).exists():  # before a large data set is rendered
@@ -129,7 +129,7 @@ def started(name: str, weights: str) -> Recipe:
     return from_weights(recipe, weights)
 
 
-def rehearse(name: str, only: tuple[str, ...], gpus: int, tflops: float) -> None:
+def estimate_cost(name: str, only: tuple[str, ...], gpus: int, tflops: float) -> None:
     """Tries a recipe for a few steps and prints an estimate of its cost."""
     from torch import get_num_threads
 
@@ -197,8 +197,13 @@ def evaluation_folder(path: Path) -> Path:
     return folder / EVALUATION if (folder / EVALUATION / CARD).exists() else folder
 
 
-def again(
-    evaluation: Path, data: str, out: Path | None, test_data: str, tolerance: float, trust: tuple[str, ...] = ()
+def repeat_evaluation(
+    evaluation: Path,
+    data: str | None,
+    out: Path | None,
+    test_data: str | None,
+    tolerance: float,
+    trust: tuple[str, ...] = (),
 ) -> None:
     """Repeats the evaluation of a card; exits with code 1 if a number differs."""
     card = read_recorded(evaluation)[1]
@@ -215,12 +220,12 @@ def again(
 
 
 def run_recipe(
-    recipe: Recipe, data: str, out: Path | None, work: Path | None, only: tuple[str, ...], jobs: int | None
+    recipe: Recipe, data: str | None, out: Path | None, work: Path | None, only: tuple[str, ...], jobs: int | None
 ) -> None:
     """Makes the data set if it is missing, and runs the units."""
     units = select_units(recipe, only)
     of_data = recipe.name.partition("/")[0]  # the paper's methods share one data set
-    frames, tables = Path(data or f"data/{of_data}"), out or Path("results") / recipe.name
+    frames, tables = Path(f"data/{of_data}" if data is None else data), out or Path("results") / recipe.name
     make_data(of_data, recipe.data, frames)
     with Bar() as bar:
         failed = run_units(recipe, units, frames, work or Path("runs") / recipe.name, tables, bar, jobs)

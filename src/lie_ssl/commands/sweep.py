@@ -11,7 +11,7 @@ from typing import Annotated
 import tyro
 
 from lie_ssl.commands.bar import Bar
-from lie_ssl.commands.parsing import Jobs, call, check_jobs
+from lie_ssl.commands.parsing import Jobs, call, check_data, check_jobs
 from lie_ssl.errors import UserError
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.sweep import BEST, TABLE
@@ -48,7 +48,7 @@ def sweep(arguments: list[str]) -> None:
         *,
         out: Path,
         jobs: Jobs = None,
-        ratio: float = grid.ratio,
+        ratio: float | None = grid.ratio,
     ) -> None:
         """A sweep.
 
@@ -58,18 +58,17 @@ def sweep(arguments: list[str]) -> None:
             out: Folder for the table, the best config and the runs.
             jobs: Trials to run in parallel; by default one per core, as far as memory allows.
             ratio: Only select runs whose L_lie on validation pairs falls to this share of its value after the first
-                epoch; 0 for no such filter. The paper's '60 % smaller or equal' can mean 0.6 or 0.4. In the grids of
+                epoch; None for no such filter. The paper's '60 % smaller or equal' can mean 0.6 or 0.4. In the grids of
                 SimCLR the Lie term has SimCLR's own temperature, because at 1 the loss cannot fall below about 0.81.
         """
         check_jobs(jobs)
-        if not config.data:
-            raise UserError("give the data set to train on: --data FOLDER (make one with `lie-ssl data make small`)")
-        if not ratio >= 0:
-            raise UserError(f"ratio is {ratio}, but it must be 0 or more")
+        check_data(config.data)
+        if ratio is not None and not ratio > 0:
+            raise UserError(f"ratio is {ratio}, but it must be above 0, or None for no filter")
         for path in grid.values:
             if attrgetter(path)(config) != attrgetter(path)(grid.base):
                 raise UserError(f"the grid {name} varies {path}; leave that flag out")
-        if ratio:
+        if ratio is not None:
             print(f"{FILTER}; here it is {getattr(config.objective, 'temperature', 1.0):g}", flush=True)
         with Bar() as bar:
             run(replace(grid, base=config, probe=probe, ratio=ratio), out, jobs, bar)

@@ -19,7 +19,7 @@ from lie_ssl.frames.columns import FrameKind
 from lie_ssl.frames.folder import RECIPE, check_folder, claimed, finish
 from lie_ssl.frames.frameset import FrameSet, shard_name
 from lie_ssl.frames.index import InstanceRows
-from lie_ssl.frames.plan import MOST_SHARDS
+from lie_ssl.frames.plan import MAX_SHARDS
 from lie_ssl.frames.poses import Pose
 from lie_ssl.frames.shards import write_shard
 from lie_ssl.frames.splits import assign, assign_objects, check_shares
@@ -49,7 +49,7 @@ class ImportConfig:
         check_shares(self.validation, self.test)
 
 
-class Shown(NamedTuple):
+class PosedPicture(NamedTuple):
     """A picture of an instance, and its angle (degrees)."""
 
     angle: float
@@ -76,7 +76,9 @@ class Importer:
         """Records that a part of a file was left out."""
         self.dropped.append(Dropped(f"a part of {name}", why))
 
-    def add(self, class_name: str, instance: str, kind: FrameKind, pictures: Iterable[Shown], turns: int = 1) -> None:
+    def add(
+        self, class_name: str, instance: str, kind: FrameKind, pictures: Iterable[PosedPicture], turns: int = 1
+    ) -> None:
         """Adds the pictures of one instance to the shard; identical pictures are stored once.
 
         `turns` is 1 if increasing angles are counter-clockwise (seen from above, or in the picture for 2d).
@@ -129,14 +131,15 @@ def import_instances(
     strict: bool, progress: Callable[[int, int], None],
 ) -> FrameSet:  # fmt: skip
     """Makes the data set in `folder`, unless it exists; `add` passes one instance to the importer."""
-    plain = json.loads(json.dumps(dataclasses.asdict(config)))
+    values = {k: "" if v is None else v for k, v in dataclasses.asdict(config).items()}  # as in cards of older versions
+    plain = json.loads(json.dumps(values))
     if check_folder(folder, plain):
         return FrameSet(folder)
     with claimed(folder, plain, recipe) as finished:
         if finished:
             return FrameSet(folder)
         importer = Importer(config, strict)
-        per_shard = math.ceil(len(instances) / MOST_SHARDS)
+        per_shard = math.ceil(len(instances) / MAX_SHARDS)
         try:
             for number, instance in enumerate(instances, 1):
                 add(importer, instance)

@@ -191,7 +191,7 @@ def _coil(name: str, layout: Layout) -> Photo:
 def _in_folders(name: str, table: dict[str, float] | None, source: Path | None) -> Photo:
     path = PurePosixPath(name)
     if len(path.parts) < 3:
-        raise UserError(f"{name} is not in class/instance/; move it there or give its --layout")
+        raise UserError(f"{name} is not in class/instance/; move it there or give the --layout")
     if table is None:
         match = _LAST_NUMBER.search(path.stem)
         if not match:

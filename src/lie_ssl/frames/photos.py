@@ -9,7 +9,7 @@ from typing import Literal
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.frameset import FrameSet
-from lie_ssl.frames.importing import ImportConfig, Importer, Shown, import_instances
+from lie_ssl.frames.importing import ImportConfig, Importer, PosedPicture, import_instances
 from lie_ssl.frames.listing import Layout, Photo, list_photos, open_tree
 from lie_ssl.frames.pictures import load_picture
 
@@ -19,7 +19,7 @@ class PhotoConfig(ImportConfig):
     """An import of photographs."""
 
     layout: Layout = "auto"
-    angles: str = ""  # a CSV file with the columns file and angle
+    angles: str | None = None  # a CSV file with the columns file and angle; None if they are in the file names
     pose: Literal["2d", "3d"] = "3d"  # 3d for a turntable, 2d for a rolling camera
 
 
@@ -44,17 +44,17 @@ def import_photographs(
             pictures = _pictures(own, tree.read, config, importer)
             importer.add(own[0].class_name, own[0].instance, config.pose, pictures, own[0].turns)
 
-        photos = list_photos(tree, config.layout, Path(config.angles) if config.angles else None)
+        photos = list_photos(tree, config.layout, None if config.angles is None else Path(config.angles))
         return import_instances(config, "photographs", _by_instance(photos), add, Path(out), strict, progress)
 
 
 def _pictures(
     photos: list[Photo], read: Callable[[str], bytes], config: PhotoConfig, importer: Importer
-) -> Iterator[Shown]:
+) -> Iterator[PosedPicture]:
     """The readable photographs of an instance."""
     for photo in photos:
         try:
-            yield Shown(photo.angle, load_picture(read(photo.name), photo.name, config.size, grey=config.grey))
+            yield PosedPicture(photo.angle, load_picture(read(photo.name), photo.name, config.size, grey=config.grey))
         except UserError as error:
             importer.drop(photo.name, error)
 

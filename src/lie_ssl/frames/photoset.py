@@ -30,7 +30,7 @@ ILAB_NAME = re.compile(r"^([a-z0-9]+)-i\d+-b\d+-c\d+-r\d+-l\d+-f\d+\.\w+$")
 # The categories of iLab-2M that Madan et al. (2021) use, of 15.
 ILAB_CLASSES = ("bus", "car", "heli", "monster", "plane", "tank")
 ANNOTATIONS = "val_annotations.txt"
-MOST_BYTES = 4 << 30  # of decoded pictures in memory
+MAX_BYTES = 4 << 30  # of decoded pictures in memory
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class PhotoSet:
             self.files = list_labelled(tree)
             self.classes = sorted({f.class_name for f in self.files})
             self._check_names()
-            if len(self.files) * size * size * channels <= MOST_BYTES:
+            if len(self.files) * size * size * channels <= MAX_BYTES:
                 self._read_all(tree, progress)
             else:
                 self._try_classes(tree)

@@ -13,7 +13,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.storage.images import open_image
 
 EXTENSIONS = (".png", ".jpg", ".jpeg", ".bmp", ".webp", ".ppm", ".pgm", ".tif", ".tiff", ".gif")
-MOST_PIXELS = 100_000_000
+MAX_PIXELS = 100_000_000
 
 
 def load_picture(data: bytes, name: str, size: int, *, grey: bool = False) -> NDArray[np.uint8]:
@@ -26,7 +26,7 @@ def load_picture(data: bytes, name: str, size: int, *, grey: bool = False) -> ND
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # sizes are checked below, with our own message
             image: Image.Image = open_image(io.BytesIO(data))
-            if image.width * image.height > MOST_PIXELS:
+            if image.width * image.height > MAX_PIXELS:
                 raise UserError(f"{name} has {image.width} x {image.height} pixels, too many to read; shrink it")
             image.load()
         return fit_picture(image, size, grey=grey)

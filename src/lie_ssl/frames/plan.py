@@ -16,7 +16,7 @@ from lie_ssl.frames.splits import assign
 from lie_ssl.objects.sources.base import CatalogueEntry, Dropped, Source
 from lie_ssl.storage.paths import check_name
 
-MOST_SHARDS = 256  # keeps open files well below the usual limit of 1,024 per process
+MAX_SHARDS = 256  # keeps open files well below the usual limit of 1,024 per process
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def _lay_out(config: DataConfig, entries: list[CatalogueEntry]) -> list[Instance
     splits = {
         c: assign(own, c, validation=config.validation, test=config.test, seed=config.seed) for c, own in names.items()
     }
-    per_shard = math.ceil(len(entries) / MOST_SHARDS)
+    per_shard = math.ceil(len(entries) / MAX_SHARDS)
     rows: list[InstanceRows] = []
     slot = 0
     for position, entry in enumerate(entries):

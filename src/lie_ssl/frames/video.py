@@ -23,9 +23,9 @@ from lie_ssl._text import count
 from lie_ssl.errors import UserError
 from lie_ssl.extras import require
 from lie_ssl.frames.frameset import FrameSet
-from lie_ssl.frames.importing import ImportConfig, Importer, Shown, import_instances
+from lie_ssl.frames.importing import ImportConfig, Importer, PosedPicture, import_instances
 from lie_ssl.frames.listing import Tree, open_tree
-from lie_ssl.frames.pictures import MOST_PIXELS, squared
+from lie_ssl.frames.pictures import MAX_PIXELS, squared
 
 EXTENSIONS = (".mp4", ".mov", ".m4v", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".ogv")
 UNLABELLED = "unlabelled"
@@ -81,7 +81,7 @@ def import_video(
         strict: Raise `UserError` for the first clip that cannot be used.
         progress: Called with the number of clips done and the number of all clips.
     """
-    need_av()
+    require_av()
     with open_tree(Path(config.path)) as tree:
 
         def add(importer: Importer, clip: Clip) -> None:
@@ -90,7 +90,7 @@ def import_video(
         return import_instances(config, "video", list_clips(tree), add, Path(out), strict, progress)
 
 
-def need_av() -> None:
+def require_av() -> None:
     """Raises an error if PyAV is missing."""
     require("reading clips", "video")
 
@@ -118,8 +118,8 @@ def list_clips(tree: Tree) -> list[Clip]:
 def _add(importer: Importer, clip: Clip, tree: Tree, config: VideoConfig) -> None:
     try:
         moments = list(sampled(tree.read(clip.name), clip.name, config))
-        parts = stretches(moments, config.cut)
-        kept = moving(max(parts, key=len), config.still)
+        parts = split_shots(moments, config.cut)
+        kept = drop_still_frames(max(parts, key=len), config.still)
         if len(kept) < 2:
             raise UserError(f"{clip.name} shows no movement; film the object while it turns")
     except UserError as error:
@@ -130,7 +130,7 @@ def _add(importer: Importer, clip: Clip, tree: Tree, config: VideoConfig) -> Non
         words = f"{count(len(parts) - 1, 'cut')}: {lost} of {len(moments)} frames outside the longest shot"
         importer.note(clip.name, words)
     # One unit of time is one radian, as for rotations, so that a delta of 1 means the same to every operator.
-    shown = (Shown(math.degrees(time / config.unit), picture) for time, picture in kept)
+    shown = (PosedPicture(math.degrees(time / config.unit), picture) for time, picture in kept)
     importer.add(clip.class_name, clip.instance, "time", shown)
 
 
@@ -175,13 +175,15 @@ def _seconds(container: Any, stream: Any) -> float | None:
     return None
 
 
-def _check_end(name: str, found: float, said: float | None) -> None:
-    if said is not None and found < 0.9 * said - 1:
-        raise UserError(f"{name} ends after {found:.1f} of {said:.1f} seconds, so it may be truncated; copy it again")
+def _check_end(name: str, found: float, nominal: float | None) -> None:
+    if nominal is not None and found < 0.9 * nominal - 1:
+        raise UserError(
+            f"{name} ends after {found:.1f} of {nominal:.1f} seconds, so it may be truncated; copy it again"
+        )
 
 
 def _check_size(name: str, first: tuple[int, int], now: tuple[int, int]) -> None:
-    if now[0] * now[1] > MOST_PIXELS:
+    if now[0] * now[1] > MAX_PIXELS:
         raise UserError(f"{name} has {now[0]} x {now[1]} pixels, too many to read; make it smaller")
     if now != first:
         raise UserError(
@@ -201,7 +203,7 @@ def _moment(time: float, image: Image.Image, config: VideoConfig) -> Moment:
     return Moment(time, squared(image, config.size, config.grey), np.asarray(small, np.float32))
 
 
-def stretches(moments: Sequence[Moment], cut: float) -> list[list[Moment]]:
+def split_shots(moments: Sequence[Moment], cut: float) -> list[list[Moment]]:
     """The shots of a clip; a cut is a change far larger than the usual one."""
     changes = np.array([change(a, b) for a, b in pairwise(moments)])
     if not len(changes):
@@ -215,7 +217,7 @@ def stretches(moments: Sequence[Moment], cut: float) -> list[list[Moment]]:
     return parts
 
 
-def moving(moments: Sequence[Moment], still: float) -> list[tuple[float, NDArray[np.uint8]]]:
+def drop_still_frames(moments: Sequence[Moment], still: float) -> list[tuple[float, NDArray[np.uint8]]]:
     """(time, picture) of the frames in which something moved; the clock is stopped while nothing does."""
     last = previous = moments[0]
     kept, clock = [(0.0, last.picture)], 0.0

@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 from lie_ssl.errors import UserError
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.method import Method, MethodConfig
-from lie_ssl.registry import Entry, Registry, import_object
+from lie_ssl.registry import Entry, Registry
 from lie_ssl.serialization import from_plain
-from lie_ssl.storage.trust import is_import_path
 
 Kind = TypeVar("Kind", bound=type[Method])
 METHODS: Registry[Entry[type[Method]]] = Registry("method", "lie_ssl.methods")
@@ -34,12 +33,7 @@ def method(name: str, *, title: str, order: int = 1000) -> Callable[[Kind], Kind
 
 def method_type(name: str) -> type[Method]:
     """The class of a method, by its registered name or import path."""
-    if not is_import_path(name):
-        return METHODS[name].value
-    found = import_object(name, "method")
-    if not (isinstance(found, type) and issubclass(found, Method) and hasattr(found, "Config")):
-        raise UserError(f"{name!r} is not a method; make it a subclass of lie_ssl.methods.Method with a Config")
-    return found
+    return METHODS.class_of(name, Method)
 
 
 def method_config(name: str, values: Mapping[str, Any] | None = None) -> MethodConfig:

@@ -8,9 +8,8 @@ from typing import Any, Literal, TypeVar
 
 from lie_ssl.errors import UserError
 from lie_ssl.objectives.base import ObjectiveConfig, PairObjective
-from lie_ssl.registry import Entry, Registry, import_object
+from lie_ssl.registry import Entry, Registry
 from lie_ssl.serialization import from_plain
-from lie_ssl.storage.trust import is_import_path
 
 Told = Literal["nothing", "move"]
 Kind = TypeVar("Kind", bound=type[PairObjective])
@@ -62,14 +61,7 @@ def objective(
 
 def objective_type(name: str) -> type[PairObjective]:
     """The class of an objective, by its registered name or import path."""
-    if not is_import_path(name):
-        return OBJECTIVES[name].value
-    found = import_object(name, "objective")
-    if not (isinstance(found, type) and issubclass(found, PairObjective) and hasattr(found, "Config")):
-        raise UserError(
-            f"{name!r} is not an objective; make it a subclass of lie_ssl.objectives.PairObjective with a Config"
-        )
-    return found
+    return OBJECTIVES.class_of(name, PairObjective)
 
 
 def objective_entry(name: str) -> ObjectiveEntry:

@@ -25,7 +25,7 @@ from lie_ssl.serialization import suggestion, to_plain
 from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.hashes import digest
-from lie_ssl.storage.locks import patient_lock, try_lock
+from lie_ssl.storage.locks import blocking_lock, try_lock
 from lie_ssl.storage.paths import inside
 from lie_ssl.storage.tables import sorted_places, write_table
 from lie_ssl.training.capacity import worker_count
@@ -196,7 +196,7 @@ class Queue:
         folder = self._folder(unit)
         results, _ = read_results(folder / EVALUATION)
         order = [u.key for u in self.recipe.units]
-        with patient_lock(self.out):
+        with blocking_lock(self.out):
             write_whole(self.out / CARDS / f"{folder.name}.json", [(folder / EVALUATION / CARD).read_bytes()])
             for name in TABLES:
                 rows = getattr(results, name).assign(recipe=self.recipe.hash_of(unit))
@@ -215,7 +215,7 @@ def run_first(config: PretrainConfig, data: Path, work: Path, reporter: Progress
     """Trains the run from which the units start, or waits for another process that is training it."""
     place = work / ".queue" / FIRST
     place.mkdir(parents=True, exist_ok=True)
-    with patient_lock(place, seconds=24 * 3600):
+    with blocking_lock(place, seconds=24 * 3600):
         pretrain(replace(config, data=str(data)), work / FIRST, reporter)
 
 

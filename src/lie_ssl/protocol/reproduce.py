@@ -65,8 +65,8 @@ def read_recorded(evaluation: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
 
 
 def reproduce_card(
-    evaluation: Path, out: Path, reporter: ProgressReporter, *, data: str = "", test_data: str = "",
-    tolerance: float = 0.0, trust: Collection[str] = (),
+    evaluation: Path, out: Path, reporter: ProgressReporter, *, data: str | None = None,
+    test_data: str | None = None, tolerance: float = 0.0, trust: Collection[str] = (),
 ) -> Comparison:  # fmt: skip
     """Repeats pretraining and evaluation in a new folder, from the configs in a card, and compares the accuracies.
 
@@ -74,8 +74,8 @@ def reproduce_card(
         evaluation: The folder of the evaluation, or a card in the folder `cards` of a recipe's tables.
         out: Folder for the new run and evaluation.
         reporter: Receives the progress.
-        data: Folder of the run's data set; empty for the one in the card.
-        test_data: Folder of the data set of the evaluation; empty if it is that of the run.
+        data: Folder of the run's data set; None for the one in the card.
+        test_data: Folder of the data set of the evaluation; None if it is that of the run.
         tolerance: Difference in points up to which accuracies agree.
         trust: Import paths that the configs may name. Importing runs code.
     """
@@ -86,8 +86,8 @@ def reproduce_card(
         )
     config = read_config(card["pretraining"], f"{evaluation}: pretraining", trust)
     settings = from_plain(EvaluateConfig, card["config"], f"{evaluation}: config")
-    folder = data or config.data
-    tested = test_data or folder
+    folder = config.data if data is None else data
+    tested = folder if test_data is None else test_data
     check_data(folder, card["run"]["data"], "pretraining", "--data")
     check_data(tested, card["data"], "evaluation", "--test-data")
     with run_threads(config, FrameSet(folder)):

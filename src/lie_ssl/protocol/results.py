@@ -32,7 +32,7 @@ from lie_ssl.storage.tables import write_table
 from lie_ssl.storage.trust import is_import_path
 from lie_ssl.training.banked import check_adapted, stored_features
 from lie_ssl.training.capacity import encoder_threads
-from lie_ssl.training.config import subject_name
+from lie_ssl.training.config import PretrainConfig, subject_name
 from lie_ssl.training.coordinates import COORDINATES, read_coordinates
 from lie_ssl.training.folder import check_run_card, machine, versions
 from lie_ssl.training.loading import Loaded, Which, load
@@ -46,7 +46,7 @@ CARD_FIELDS: dict[str, Kinds] = {
 
 
 def evaluate_run(
-    run: Path | str, config: EvaluateConfig, out: Path | str, data: Path | str = "", which: Which = "last",
+    run: Path | str, config: EvaluateConfig, out: Path | str, data: Path | str | None = None, which: Which = "last",
     say: Say = lambda _: None, trust: Collection[str] = (),
 ) -> Results:  # fmt: skip
     """Evaluates a run, and writes the tables and the card. Embeddings are cached in the folder of the run.
@@ -55,29 +55,23 @@ def evaluate_run(
         run: Folder of the run.
         config: Settings of the protocol.
         out: Folder of the evaluation.
-        data: Folder of the data set; empty for the run's own.
+        data: Folder of the data set; None for the run's own.
         which: The last checkpoint, or the best one on the validation set.
         say: Called with messages for the user.
         trust: Import paths that the run may name. Importing runs code.
     """
     run = Path(run)
-    loaded = load(run, which, trust)
-    if loaded.config is None or loaded.card is None:
-        raise UserError(f"{run} is not a run; give the folder that `lie-ssl pretrain` made")
-    if not loaded.card["finished"]:
-        raise UserError(f"the run {run} is not finished; run its command again to finish it first")
-    frames = FrameSet(data or loaded.config.data)
-    if loaded.config.adapt is not None:
-        extractor = check_adapted(loaded.encoder).extractor
-        assert extractor is not None
-        frames = stored_features(extractor.encoder, loaded.config, frames, None)
-    about = {"which": which, "pretraining": to_plain(loaded.config), "run": loaded.card, "encoder": None}
+    loaded, run_config, card = load_finished(run, which, trust)
+    frames = FrameSet(run_config.data if data is None else data)
+    if run_config.adapt is not None:
+        frames = stored_features(check_adapted(loaded.encoder).frozen, run_config, frames, None)
+    about = {"which": which, "pretraining": to_plain(run_config), "run": card, "encoder": None}
     return _evaluate(subject_of(run, loaded), frames, config, Path(out), run / FEATURES, about, say)
 
 
 def evaluate_encoder(
     encoder: Encoder | EncoderConfig | Path | str, data: Path | str, config: EvaluateConfig, out: Path | str,
-    method: str = "", say: Say = lambda _: None, trust: Collection[str] = (),
+    method: str | None = None, say: Say = lambda _: None, trust: Collection[str] = (),
 ) -> Results:  # fmt: skip
     """Evaluates any encoder, and writes the tables and the card. Embeddings are cached in the same folder.
 
@@ -88,7 +82,7 @@ def evaluate_encoder(
         data: Folder of the data set.
         config: Settings of the protocol; its seed is also that of random weights.
         out: Folder of the evaluation.
-        method: Name in the tables; empty for the encoder's own name.
+        method: Name in the tables; None for the encoder's own name.
         say: Called with messages for the user.
         trust: Import paths that the file may name. Importing runs code.
     """
@@ -105,7 +99,7 @@ def evaluate_encoder(
     else:
         name, about["encoder"] = Path(encoder).stem, {"file": Path(encoder).name}
         module = load(encoder, trust=trust).encoder
-    subject = Subject(module, method or name, "alone")
+    subject = Subject(module, name if method is None else method, "alone")
     return _evaluate(subject, frames, config, Path(out), Path(out) / FEATURES, about, say)
 
 
@@ -134,6 +128,18 @@ def _evaluate(
     }  # fmt: skip
     write_results(out, results, card)
     return results
+
+
+def load_finished(
+    run: Path | str, which: Which = "last", trust: Collection[str] = ()
+) -> tuple[Loaded, PretrainConfig, dict[str, Any]]:
+    """Loads a finished run, with its config and card; rejects anything else."""
+    loaded = load(run, which, trust)
+    if loaded.config is None or loaded.card is None:
+        raise UserError(f"{run} is not a run; give the folder that `lie-ssl pretrain` made")
+    if not loaded.card["finished"]:
+        raise UserError(f"the run {run} is not finished; run its command again to finish it first")
+    return loaded, loaded.config, loaded.card
 
 
 def subject_of(run: Path, loaded: Loaded) -> Subject:

@@ -70,12 +70,12 @@ def lie_ratio(run: Path) -> float:
     return values[-1] / values[0] if len(values) > 1 and values[0] > 0 else math.nan
 
 
-def choose_trial(table: pd.DataFrame, ratio: float) -> tuple[str, str]:
+def choose_trial(table: pd.DataFrame, ratio: float | None) -> tuple[str, str]:
     """Chooses the best trial of a sweep; the first one in case of a tie.
 
     Args:
         table: The table of the sweep.
-        ratio: The filter on L_lie; 0 for none.
+        ratio: The filter on L_lie; None for no filter.
 
     Returns:
         The name of the trial, and how it was chosen, in words.
@@ -85,9 +85,9 @@ def choose_trial(table: pd.DataFrame, ratio: float) -> tuple[str, str]:
         raise UserError("no trial has finished; see the reasons in the column status of the table")
     passed = finished[finished["passed"].astype(bool)]
     note = "by validation accuracy"
-    if ratio and passed.empty:
+    if ratio is not None and passed.empty:
         note += f" alone, because no trial reduced L_lie on validation pairs to {ratio:g} of its first value or less"
-    elif ratio:
+    elif ratio is not None:
         note += (
             f", among the {len(passed)} of {len(finished)} that reduced L_lie to {ratio:g} of its first value or less"
         )

@@ -46,13 +46,13 @@ class Grid:
 
     base: PretrainConfig
     values: Mapping[str, tuple[float, ...]]  # by dotted name, such as optim.lr
-    ratio: float = 0.0  # choose among runs that reduce L_lie on validation pairs to this share; 0 for all runs
+    ratio: float | None = None  # choose among runs that reduce L_lie on validation pairs to this share; None for all
     keep: Callable[[PretrainConfig], bool] = prevents_collapse
     probe: ProbeConfig = field(default_factory=ProbeConfig)
 
     def trials(self) -> list[Trial]:
         """All trials. With a filter, runs are checked once per epoch, as it needs the loss after the first epoch."""
-        base = replace(self.base, log=self._log_config()) if self.ratio else self.base
+        base = replace(self.base, log=self._log_config()) if self.ratio is not None else self.base
         return combinations(base, self.values, self.keep)
 
     def _log_config(self) -> LogConfig:
@@ -60,7 +60,7 @@ class Grid:
         if steps < 2 * epoch:
             raise UserError(
                 f"the filter compares the first epoch with the last, but {count(steps, 'step')} are less than two "
-                f"epochs; give --optim.steps {2 * epoch} or more, or --ratio 0"
+                f"epochs; give --optim.steps {2 * epoch} or more, or --ratio None"
             )
         return replace(self.base.log, check_every=epoch, save_every=self.base.log.save_every or max(1, steps // 10))
 
@@ -148,16 +148,16 @@ def _row(outcome: TrialOutcome, grid: Grid) -> dict[str, Any]:
         seconds, status = float(read_run_card(outcome.run)["seconds"]), "finished"
     except UserError as error:
         accuracy, ratio, seconds, status = math.nan, math.nan, math.nan, f"failed: {error}"
-    passed = status == "finished" and (not grid.ratio or ratio <= grid.ratio)
+    passed = status == "finished" and (grid.ratio is None or ratio <= grid.ratio)
     return row | {
         "validation": accuracy, "lie_ratio": ratio, "passed": passed, "seconds": seconds, "status": status,
     }  # fmt: skip
 
 
-def describe(row: Mapping[str, Any], ratio: float) -> str:
+def describe(row: Mapping[str, Any], ratio: float | None) -> str:
     """One line with the result of a trial."""
     if row["status"] != "finished":
         return f"{row['trial']} {row['status']}"
     fell = "" if math.isnan(row["lie_ratio"]) else f", L_lie at {row['lie_ratio']:.2f} of its first value"
-    passed = "" if not ratio else ", passed" if row["passed"] else ", filtered out"
+    passed = "" if ratio is None else ", passed" if row["passed"] else ", filtered out"
     return f"{row['trial']}: validation {row['validation']:.1f} %{fell}{passed}"

@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,15 +24,13 @@ from lie_ssl.methods.features import to_float
 from lie_ssl.migration import legacy_evaluation
 from lie_ssl.protocol.context import Say
 from lie_ssl.protocol.finetune import Classifier, DivergedError, Pictures, finetune, predict
-from lie_ssl.protocol.results import append_table
+from lie_ssl.protocol.results import append_table, load_finished
 from lie_ssl.protocol.schema import TRANSFER, read_table
 from lie_ssl.protocol.settings import TrainingRows
 from lie_ssl.protocol.studies import PhotoTransfer
 from lie_ssl.serialization import to_plain
 from lie_ssl.storage.hashes import digest
 from lie_ssl.training.capacity import encoder_threads
-from lie_ssl.training.config import PretrainConfig
-from lie_ssl.training.loading import load
 
 TABLE = "transfer.csv"
 ANGLES = "by content"  # part of the settings: angles of rotated photographs depend on their content
@@ -64,7 +61,7 @@ def transfer_run(
         The rows of the run, with the columns of `lie_ssl.protocol.schema.TRANSFER`: `test` is upright or rotated,
         `rate` the chosen learning rate, `settings` a hash of the photographs, the run and the config.
     """
-    encoder, run_config, card = finished_run(run, trust)
+    loaded, run_config, card = load_finished(run, trust=trust)
     name = Path(photos).resolve().stem
     keys = {"photos": name, "method": run_config.subject, "arm": run_config.arm, "seed": run_config.seed}
     with open_tree(Path(photos)) as tree:
@@ -77,6 +74,7 @@ def transfer_run(
         if len(done):
             say(f"{run} on {name} is already done")
             return done
+    encoder = loaded.encoder
     pictures = PhotoSet(photos, encoder.image_size, encoder.channels)
     for reason in pictures.dropped:
         say(f"left out: {reason}")
@@ -99,16 +97,6 @@ def settings_hashes(config: PhotoTransfer, run: tuple[str, str], source: list[st
     return [digest([form, own, *source, ANGLES]) for form, own in forms]
 
 
-def finished_run(run: Path | str, trust: Collection[str] = ()) -> tuple[Encoder, PretrainConfig, dict[str, Any]]:
-    """Loads the encoder, config and card of a finished run."""
-    loaded = load(run, trust=trust)
-    if loaded.config is None or loaded.card is None:
-        raise UserError(f"{run} is not a run; give the folder that `lie-ssl pretrain` made")
-    if not loaded.card["finished"]:
-        raise UserError(f"the run {run} is not finished; run its command again to finish it first")
-    return loaded.encoder, loaded.config, loaded.card
-
-
 def check_distinct(runs: Sequence[Path], trust: Collection[str] = ()) -> None:
     """Rejects runs that cannot be loaded or are not finished, and two runs of the same arm with the same seed.
 
@@ -116,7 +104,7 @@ def check_distinct(runs: Sequence[Path], trust: Collection[str] = ()) -> None:
     """
     found: dict[tuple[str, str, int], Path] = {}
     for run in runs:
-        config = finished_run(run, trust)[1]
+        config = load_finished(run, trust=trust)[1]
         key = config.subject, config.arm, config.seed
         if key in found:
             both = f"{found[key]} and {run} are both {key[0]} {key[1]} with seed {key[2]}"

@@ -17,7 +17,7 @@ from lie_ssl.serialization import from_plain, to_plain
 from lie_ssl.storage.cards import check_fields, read_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.hashes import digest
-from lie_ssl.storage.locks import patient_lock
+from lie_ssl.storage.locks import blocking_lock
 from lie_ssl.storage.paths import inside
 from lie_ssl.training.config import PretrainConfig, import_paths, read_config
 from lie_ssl.training.jobs import Job
@@ -53,7 +53,7 @@ def run_unit_file(file: Path, trust: Collection[str], reporter: ProgressReporter
     config = read_config(settings["pretraining"], f"{file}: pretraining", trust)
     run = Path(settings["run"])
     if run.is_dir():  # processes of a killed command may still be running
-        with patient_lock(run, seconds=30):
+        with blocking_lock(run, seconds=30):
             pass
     if settings["evaluation"] is None:
         pretrain(config, run, reporter)

@@ -110,7 +110,7 @@ ABLATIONS: dict[str, Change] = {
 }
 
 
-def chosen(only: tuple[str, ...]) -> dict[str, Change]:
+def select_ablations(only: tuple[str, ...]) -> dict[str, Change]:
     """The named ablations, or all of them."""
     for name in only:
         if name not in ABLATIONS:
@@ -119,7 +119,7 @@ def chosen(only: tuple[str, ...]) -> dict[str, Change]:
     return {name: change for name, change in ABLATIONS.items() if not only or name in only}
 
 
-def evaluation(recipe: str, method: str) -> EvaluateConfig:
+def ablation_evaluation(recipe: str, method: str) -> EvaluateConfig:
     """The recipe's evaluation with Option 1; only MAE is also finetuned, as in the paper's ablations."""
     config = replace(evaluate_recipe(recipe, method, "lie"), options=(1,))
     return config if method == "mae" else replace(config, finetune=replace(config.finetune, steps=0))

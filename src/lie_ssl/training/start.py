@@ -16,7 +16,7 @@ from lie_ssl.training.folder import CONFIG, read_run_card
 ENCODER = "method.encoder."
 
 
-def start_from(model: PairModel, config: PretrainConfig, data: str = "") -> str:
+def start_from(model: PairModel, config: PretrainConfig, data: str | None = None) -> str:
     """Loads the encoder of another run, and its heads and operator as far as they fit.
 
     The encoder must fit completely. Other tensors that are missing there or have another shape stay as initialised.
@@ -24,7 +24,7 @@ def start_from(model: PairModel, config: PretrainConfig, data: str = "") -> str:
     Args:
         model: The model to change.
         config: The config of the new run.
-        data: The hash of its data set. If the other run had the same one, it must not have seen more of it.
+        data: The hash of its data set, if known. If the other run had the same one, it must not have seen more of it.
 
     Returns:
         A message about what was loaded.

@@ -15,7 +15,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames.columns import COLUMNS, ROW, FrameKind
 from lie_ssl.registry import Entry, Registry
 from lie_ssl.render.view import RenderSettings, View
-from lie_ssl.serialization import MOST
+from lie_ssl.serialization import MAX_INTEGER
 
 Range = tuple[float, float]
 Values = NDArray[np.float64]
@@ -96,7 +96,7 @@ class Factor:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, float) or (type(value) is int and abs(value) <= MOST)
+    return isinstance(value, float) or (type(value) is int and abs(value) <= MAX_INTEGER)
 
 
 class AngleFactor(Factor):

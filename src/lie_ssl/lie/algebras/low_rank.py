@@ -13,7 +13,8 @@ from lie_ssl.lie.norms import LARGEST_NORM, NormError, default_tolerance, plan
 class LowRank(Algebra):
     """L_k = U_k V_k^T of rank R, with 2 D R M parameters.
 
-    exp(M) z = z + U y, and y is computed in the D R dimensions of V^T z: one product with V, one with U, some small.
+    exp(M) z = z + U y, and y is computed in the D R dimensions of V^T z: one product with V, one with U, and a few
+    small ones.
     """
 
     def __init__(self, dim: int, n_generators: int, scale: float = 1.0, rank: int = 4) -> None:
