@@ -112,7 +112,9 @@ def begin(out: Path, config: PretrainConfig, frames: FrameSet, model: PairModel,
         leftover.unlink()
     write_config(out, config)
     if not (out / CARD).exists():
-        write_run_card(out, first_card(config, frames, model.method.encoder, device, world) | {"seconds": 0.0})
+        card = first_card(config, frames, model.method.encoder, device, world)
+        operator = None if model.operator is None else model.operator.title
+        write_run_card(out, card | {"operator": operator, "seconds": 0.0})
 
 
 def fit(
