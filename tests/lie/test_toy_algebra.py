@@ -37,7 +37,7 @@ class Scaling(Algebra):
 
 @pytest.fixture
 def toy() -> Iterator[None]:
-    algebra("toy_scaling")(Scaling)
+    algebra("toy_scaling", title="toy scalings")(Scaling)
     yield
     del ALGEBRAS["toy_scaling"]
 
@@ -51,6 +51,9 @@ def test_a_toy_algebra_is_trained_by_the_command(
     command = ["pretrain", "mae", "literal", *flags(tiny, run, "--optim.steps", "3")]
     main([*command, "--objective.operator.algebra", "toy_scaling"])
     assert json.loads((run / "config.json").read_text())["objective"]["operator"]["algebra"] == "toy_scaling"
+    assert json.loads((run / "card.json").read_text())["operator"] == "4 generators, toy scalings"
+    main(["export", str(run), "--to", "pretrained", "--out", str(tmp_path / "model")])
+    assert "- operator: 4 generators, toy scalings" in (tmp_path / "model" / "README.md").read_text()
     operator = lie_ssl.load(run).operator
     assert isinstance(operator, LieOperator)
     assert isinstance(operator.algebras[0], Scaling)
@@ -62,7 +65,7 @@ def test_a_toy_algebra_is_trained_by_the_command(
 
 def test_a_name_can_only_be_registered_once() -> None:
     with pytest.raises(ValueError, match="the algebra 'skew' is already registered"):
-        algebra("skew")(Scaling)
+        algebra("skew", title="another")(Scaling)
 
 
 def test_an_algebra_that_is_not_registered(tiny: FrameSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

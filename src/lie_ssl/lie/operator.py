@@ -120,6 +120,12 @@ class LieOperator(nn.Module):
         return sum(self.counts)
 
     @property
+    def title(self) -> str:
+        """What the operator is, for the cards of runs and models: "4 generators, general matrices"."""
+        kind = self.algebras[0].title if self.action == "exp" else f"the action {self.action!r}"
+        return f"{self.n_generators} generator{'s' * (self.n_generators != 1)}, {kind}"
+
+    @property
     def generators(self) -> Tensor:
         """(D, M, M), zero on the fixed part, and everywhere if the action is not "exp"."""
         blocks: list[Tensor] = [a.generators for a in self.algebras]  # type: ignore[misc]

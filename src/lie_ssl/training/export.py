@@ -187,6 +187,7 @@ def model_card(loaded: Loaded, to: str, name: str) -> str:
         f"{what} trained by lie_ssl {card['versions']['lie_ssl']} with {card['method']}, arm {card['arm']}, "
         f"seed {card['seed']}.", "",
         f"- encoder: {config.encoder.name}, embeddings of {encoder.dim}, pooling {encoder.pool}",
+        *([f"- operator: {loaded.operator.title}"] if to == "pretrained" and loaded.operator else []),
         f"- pictures: {encoder.channels} x {encoder.image_size} x {encoder.image_size} in [0, 1]; mean {mean}, "
         f"deviation {std} ({kind})",
         f"- data: {card['data']['source']}, recipe {card['data']['recipe']}, card {card['data']['card_hash'][:12]}",

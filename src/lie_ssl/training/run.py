@@ -134,7 +134,8 @@ def begin(
     if not (out / CARD).exists():
         encoder = model.method.encoder if frozen is None else frozen.encoder
         card = first_card(config, frames, encoder, device, world)
-        write_run_card(out, card | {"dim": model.method.encoder.dim, "seconds": 0.0})
+        operator = None if model.operator is None else model.operator.title
+        write_run_card(out, card | {"dim": model.method.encoder.dim, "operator": operator, "seconds": 0.0})
 
 
 def fit(

@@ -20,6 +20,7 @@ class Algebra(nn.Module, ABC):
     subclass is one file that registers itself with :func:`algebra`.
     """
 
+    title: ClassVar[str] = ""  # what its generators are, for readers
     converts: ClassVar[bool] = True  # whether the action accepts embeddings in another float dtype
 
     def __init__(self, dim: int, n_generators: int, scale: float = 1.0) -> None:
@@ -66,11 +67,15 @@ Kind = TypeVar("Kind", bound=type[Algebra])
 ALGEBRAS: dict[str, type[Algebra]] = {}
 
 
-def algebra(name: str) -> Callable[[Kind], Kind]:
-    """Registers an algebra under a name, for :class:`lie_ssl.LieOperator`.
+def algebra(name: str, *, title: str) -> Callable[[Kind], Kind]:
+    """Registers an algebra, for :class:`lie_ssl.LieOperator`.
+
+    Args:
+        name: Its name on the command line and in configs.
+        title: What its generators are, in the cards of runs and models, such as "general matrices".
 
     Example:
-        >>> @algebra("doctest_still")
+        >>> @algebra("doctest_still", title="matrices of zeros")
         ... class Still(Algebra): ...
         >>> "doctest_still" in ALGEBRAS and ALGEBRAS.pop("doctest_still") is Still
         True
@@ -79,6 +84,7 @@ def algebra(name: str) -> Callable[[Kind], Kind]:
     def register(kind: Kind) -> Kind:
         if ALGEBRAS.setdefault(name, kind) is not kind:
             raise ValueError(f"the algebra {name!r} is already registered; choose another name")
+        kind.title = title
         return kind
 
     return register

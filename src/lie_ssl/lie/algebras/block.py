@@ -9,7 +9,7 @@ from lie_ssl.lie.algebras.base import Algebra, algebra
 from lie_ssl.lie.norms import LARGEST_NORM, NormError, default_tolerance, plan
 
 
-@algebra("block")
+@algebra("block", title="block-diagonal matrices")
 class Block(Algebra):
     """L_k is block-diagonal, with D M S parameters. By default, the block size S is the largest of 8, 4, 2, 1 that
     divides M."""

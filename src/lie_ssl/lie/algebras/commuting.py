@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from lie_ssl.lie.algebras.base import Algebra, algebra, plane_speeds
 
 
-@algebra("commuting")
+@algebra("commuting", title="commuting rotations and scalings of planes")
 class Commuting(Algebra):
     """L_k = P diag(a_kj + i b_kj) P^T over the planes j of an orthogonal basis P; an odd last dimension does not move.
 

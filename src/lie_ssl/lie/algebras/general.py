@@ -58,7 +58,7 @@ class Dense(Algebra):
         return exp_action(generators, t, z, kind=self.kind, norms=norms)
 
 
-@algebra("general")
+@algebra("general", title="general matrices")
 class General(Dense):
     """L_k is any matrix, with D M^2 parameters."""
 

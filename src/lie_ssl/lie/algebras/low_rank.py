@@ -9,7 +9,7 @@ from lie_ssl.lie.algebras.base import Algebra, algebra
 from lie_ssl.lie.norms import LARGEST_NORM, NormError, default_tolerance, plan
 
 
-@algebra("low_rank")
+@algebra("low_rank", title="low-rank matrices")
 class LowRank(Algebra):
     """L_k = U_k V_k^T of rank R, with 2 D R M parameters.
 

@@ -9,7 +9,7 @@ from lie_ssl.lie.algebras.base import algebra
 from lie_ssl.lie.algebras.general import Dense
 
 
-@algebra("skew")
+@algebra("skew", title="skew-symmetric matrices")
 class Skew(Dense):
     """L_k = (A_k - A_k^T) / sqrt 2; the exponential by a Chebyshev series."""
 
