@@ -7,8 +7,10 @@ from lie_ssl.lie.coordinates import Coordinates
 from lie_ssl.lie.diagnostics import Diagnostics, diagnose
 from lie_ssl.lie.loss import LieLoss, LieTerms, LossConfig
 from lie_ssl.lie.operator import LieOperator
+from lie_ssl.lie.rotations import RotationAlignment, align_rotations, rotation_matrix, rotation_vector
 
 __all__ = [
     "ALGEBRAS", "Algebra", "Coordinates", "Diagnostics", "LieLoss", "LieOperator", "LieTerms", "LossConfig",
-    "OperatorConfig", "algebra", "diagnose", "exp_action", "make_algebra",
+    "OperatorConfig", "RotationAlignment", "algebra", "align_rotations", "diagnose", "exp_action", "make_algebra",
+    "rotation_matrix", "rotation_vector",
 ]  # fmt: skip
