@@ -41,6 +41,7 @@ bench: $(READY)
 	$(BIN)/lie-ssl bench render
 	$(BIN)/lie-ssl bench frames
 	$(BIN)/lie-ssl bench action
+	$(BIN)/lie-ssl bench align
 	$(BIN)/lie-ssl bench augment
 	$(BIN)/lie-ssl bench train
 	$(BIN)/lie-ssl bench option2

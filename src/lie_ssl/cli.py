@@ -62,6 +62,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
     ("bench", "frames"): ("bench", "frames", "compare reading of random frames with torchvision's ImageFolder"),
     ("bench", "choices"): ("bench", "choices", "repeat the measurements behind docs/decisions.md"),
     ("bench", "action"): ("bench", "action", "compare exp_action with matrix_exp and other methods"),
+    ("bench", "align"): ("bench", "align", "compare the reading of moves with SciPy and with a fine grid"),
     ("bench", "augment"): (
         "bench",
         "augment",

@@ -67,6 +67,7 @@ NEEDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("bench", "frames"): ("vision", "data", "render"),
     ("bench", "choices"): ("data", "render"),
     ("bench", "action"): (),
+    ("bench", "align"): (),
     ("bench", "augment"): ("vision",),
     ("bench", "train"): ("vision", "data"),
     ("bench", "option2"): ("vision", "data"),

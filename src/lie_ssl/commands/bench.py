@@ -68,6 +68,22 @@ def action(out: Path = Path("results/bench"), rounds: int = 5) -> None:
     load("action").run(out, rounds=rounds)
 
 
+def align(out: Path = Path("results/bench"), rounds: int = 5) -> None:
+    """Measures alignments per CPU-second of `LieOperator.align`, SciPy's minimize_scalar and a fine grid.
+
+    SciPy is left out if it is not installed.
+
+    Example: lie-ssl bench align --rounds 3
+
+    Args:
+        out: The folder for align.csv.
+        rounds: Number of rounds; the table shows medians.
+    """
+    if rounds < 1:
+        raise UserError(f"rounds is {rounds}, but it must be at least 1")
+    load("align").run(out, rounds=rounds)
+
+
 def augment(out: Path = Path("results/bench"), rounds: int = 7) -> None:
     """Measures the speed of SimCLR's augmentations on whole batches, compared with torchvision picture by picture.
 

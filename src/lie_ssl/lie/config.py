@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from lie_ssl.lie.algebras import check_algebra
 from lie_ssl.lie.coordinates import Sees
+from lie_ssl.lie.normalisation import Normalise, check_normalise
 
 if TYPE_CHECKING:
     from lie_ssl.lie.operator import LieOperator
@@ -48,6 +49,9 @@ class OperatorConfig:
     """Rank of low_rank generators; None for the algebra's default."""
     block_size: int | None = None
     """Block size of the block algebra; None for the algebra's default."""
+    # As `lie_ssl.serialization.added_field`, which this package does not import.
+    normalise: Normalise | None = field(default=None, metadata={"omit_default": True})
+    """Scale the moved part so that all planes of one speed together (speed) or every plane (plane) has length 1."""
 
     def __post_init__(self) -> None:
         check_algebra(self.algebra)
@@ -62,6 +66,8 @@ class OperatorConfig:
         for name in ("hidden", "max_norm", "scale", "rank", "block_size"):
             if (value := getattr(self, name)) is not None and not value > 0:
                 raise ValueError(f"{name} is {value}, but it must be above 0, or None")
+        centred = self.centred or bool(self.standardised)
+        check_normalise(self.normalise, self.algebra, centred, self.frequencies)
 
     def build(self, dim: int, factors: Sequence[str] = ("pose",)) -> LieOperator:
         """Builds the operator for embeddings of size `dim` and the given factors of variation.
@@ -80,7 +86,7 @@ class OperatorConfig:
             sees=self._for_each("sees", factors), hidden=self.hidden, max_norm=self.max_norm,
             split_factors=self.split_factors, action=self.action, frequencies=self.frequencies, centred=self.centred,
             standardised=[name in self.standardised for name in (factors if self.split_factors else factors[:1])],
-            **settings,
+            normalise=self.normalise, **settings,
         )  # fmt: skip
 
     def fixed_dims(self, dim: int) -> int:

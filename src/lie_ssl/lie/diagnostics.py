@@ -68,6 +68,7 @@ def diagnose(operator: LieOperator, z: Tensor, z_next: Tensor, delta: Tensor, t:
         delta: Differences of the poses, (B,) or (B, F).
         t: Coordinates (B, D); inferred by default.
     """
+    z, z_next = operator.normalise(z), operator.normalise(z_next)
     t = operator.infer(z, z_next, delta) if t is None else t
     moved = operator(z, t)
     dims = operator.moved_dims(delta)

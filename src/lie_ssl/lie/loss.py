@@ -59,7 +59,7 @@ class LossConfig:
     """Divide the squared distance by the lengths of both vectors, measured from the operator's centre, on the
     dimensions that a move affects: |y - x|^2 / (2 |x| |y|), which is 0 for equal vectors and 1 for unrelated ones.
     Shrinking the embeddings then does not reduce it. On standardised dimensions it is |y - x|^2 / 2, divided by their
-    number."""
+    number; with a normalised operator, the mean over groups of planes of |y - x|^2 / 2."""
     detach_fixed: bool = False
     """Whether the Lie terms have no gradient in the fixed part."""
 
@@ -84,9 +84,10 @@ class LieLoss(nn.Module):
         config: Weights and settings; see :class:`LossConfig`.
         settings: Individual settings by name, as in `LieLoss(operator, temperature=0.2)`.
 
-    A centred operator acts about the mean (and spread) of the batch in training, and about running statistics in eval
-    mode. In a distributed run, negatives are gathered from all processes, and the heads see the joined batch. The
-    processes may hold different numbers of pairs, but all must call it, and either all or none with `negatives`.
+    Embeddings are normalised first if the operator says so. A centred operator acts about the mean (and spread) of the
+    batch in training, and about running statistics in eval mode. In a distributed run, negatives are gathered from all
+    processes, and the heads see the joined batch. The processes may hold different numbers of pairs, but all must call
+    it, and either all or none with `negatives`.
     """
 
     Config: ClassVar[type[LossConfig]] = LossConfig
@@ -118,6 +119,8 @@ class LieLoss(nn.Module):
             )
         check_pairs(self.head, z, z_next, negatives)
         check_device("delta", delta, z)
+        z, z_next = self.operator.normalise(z), self.operator.normalise(z_next)
+        negatives = None if negatives is None else self.operator.normalise(negatives)
         source, target, others = (self._for_lie(x) for x in (z, z_next, negatives))
         assert source is not None
         assert target is not None
@@ -168,6 +171,10 @@ class LieLoss(nn.Module):
         if not self.config.relative:
             return (target - moved).square().sum(dim=1)
         operator = self.operator
+        if operator.unit_norm is not None:
+            groups = operator.unit_norm.squares(target - moved).split(operator.group_counts, dim=1)
+            errors = [squares.mean(dim=1) / 2 for squares in groups]
+            return (torch.stack(errors, dim=1) * active).sum(dim=1)
         if affine is None and operator.centred:
             affine = operator.centre.to(moved.dtype), operator.spread.to(moved.dtype)
         x, y = (v[:, operator.fixed :] if affine is None else (v[:, operator.fixed :] - affine[0]) / affine[1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import math
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any, ClassVar, get_args
@@ -11,11 +13,12 @@ from torch import Tensor, nn
 
 from lie_ssl.contrast.checks import check_device, check_embedding, check_float, check_real, check_weights
 from lie_ssl.lie.algebras import Algebra, make_algebra
+from lie_ssl.lie.alignment import Alignment, align
+from lie_ssl.lie.centre import share_affine
 from lie_ssl.lie.config import Action, OperatorConfig
 from lie_ssl.lie.coordinates import Coordinates, Sees
 from lie_ssl.lie.mlp_action import MlpAction
-
-SMALL = 1e-6  # avoids a division by zero for constant dimensions
+from lie_ssl.lie.normalisation import Normalise, UnitNorm, check_normalise, make_unit_norm
 
 
 class LieOperator(nn.Module):
@@ -39,6 +42,8 @@ class LieOperator(nn.Module):
             moved part, updated by :class:`LieLoss`; the group should not rotate an offset that all embeddings share.
         standardised: Whether a centred group acts on standardised dimensions, z_moved = c + S exp(t.L) S^-1 (z - c).
             One for all shares of the moved dimensions, or one for each.
+        normalise: "speed" scales embeddings so that all planes of one of the `frequencies` together have length 1,
+            "plane" every plane by itself. The commuting group then turns planes of neighbouring dimensions only.
         action: "exp", the group; for ablations "identity", which moves nothing, or "mlp", a plain network of z and t
             instead of the exponential. These two have no generators.
         settings: Settings of the algebra (scale, rank, block_size).
@@ -70,6 +75,7 @@ class LieOperator(nn.Module):
         frequencies: Sequence[float] = (),
         centred: bool = False,
         standardised: bool | Sequence[bool] = False,
+        normalise: Normalise | None = None,
         action: Action = "exp",
         **settings: Any,
     ) -> None:
@@ -95,6 +101,13 @@ class LieOperator(nn.Module):
         parts = list(zip(self.shares, self.sizes, strict=True))
         linear = [k == "linear" for k in kinds] if split_factors else [set(kinds) == {"linear"}]
         starts = [settings | ({"frequencies": tuple(frequencies)} if frequencies and own else {}) for own in linear]
+        check_normalise(normalise, algebra, centred, frequencies)
+        self.unit_norm: UnitNorm | None = None
+        self.group_counts: list[int] = []  # of each share, if normalised
+        if normalise is not None:
+            speeds = [start.get("frequencies", ()) for start in starts]
+            self.unit_norm, self.group_counts = make_unit_norm(normalise, fixed, self.shares, speeds)
+            starts = [start | {"rotations": True} for start in starts]  # so that moves keep these lengths
         self.algebras = nn.ModuleList(
             make_algebra(algebra, m, d, **start) for (m, d), start in zip(parts, starts, strict=True) if action == "exp"
         )
@@ -203,6 +216,34 @@ class LieOperator(nn.Module):
             return torch.cat([z[:, : self.fixed], *moved], dim=1)
         return torch.cat([z[:, : self.fixed], torch.cat(moved, dim=1) * affine[1] + affine[0]], dim=1)
 
+    def normalise(self, z: Tensor) -> Tensor:
+        """(B, M) -> (B, M), with the unit lengths that the setting `normalise` asks for; z itself without it."""
+        check_embedding("z", z, self.dim)
+        return z if self.unit_norm is None else self.unit_norm(z)
+
+    def normalisation(self) -> UnitNorm | None:
+        """A copy of the layer behind :meth:`normalise`, to be the last one of an encoder; None without the setting."""
+        return copy.deepcopy(self.unit_norm)
+
+    def align(self, z: Tensor, z_next: Tensor, factor: int | None = None, *, limit: float = math.pi) -> Alignment:
+        """Finds the t that carries z nearest to z_next; see :func:`lie_ssl.lie.alignment.align`.
+
+        Args:
+            z, z_next: Embeddings (B, M), which are normalised first if the operator says so.
+            factor: Index of the factor that moved, which must have one generator; None if there is only one.
+            limit: The search covers t from -limit to limit.
+
+        Returns:
+            t, the remaining error, and the second-best t with its error, all (B,), with exact gradients.
+
+        Example:
+            >>> operator = LieOperator(8, 1, algebra="commuting", sees="linear", frequencies=(1, 2), normalise="speed")
+            >>> z = torch.randn(3, 8)
+            >>> operator.align(z, operator(z, torch.full((3, 1), 0.5))).t.detach().round(decimals=4)
+            tensor([0.5000, 0.5000, 0.5000])
+        """
+        return align(self, z, z_next, factor, limit)
+
     def _check(self, z: Tensor, t: Tensor) -> None:
         if z.ndim != 2 or z.shape[1] != self.dim or t.shape != (z.shape[0], self.n_generators):
             raise ValueError(
@@ -214,34 +255,28 @@ class LieOperator(nn.Module):
         if self.action == "identity":
             return
         check_device("t", t, z)
+        self.check_weights("z", z)
+
+    def check_weights(self, name: str, z: Tensor) -> None:
+        """Rejects embeddings on another device, or with a dtype that the algebra does not convert."""
+        if self.action == "identity":
+            return
         mover = (self.algebras if self.action == "exp" else self.mlps)[0]
         weight = next(mover.parameters())
-        check_device("z", z, weight, "the operator")
+        check_device(name, z, weight, "the operator")
         # Some algebras convert only half precision.
         strict = isinstance(mover, Algebra) and not mover.converts and torch.float64 in (z.dtype, weight.dtype)
         if isinstance(mover, MlpAction) or strict:
-            check_weights(weight, {"z": z}, "the operator")
+            check_weights(weight, {name: z}, "the operator")
 
     def affine_of(self, z: Tensor, z_next: Tensor, active: Tensor) -> tuple[Tensor, Tensor]:
         """(B, M), (B, M), (B, S) -> centre and spread (moved dimensions,) of both frames, for each share over the pairs
         that affect it; for a share without pairs, the running statistics."""
-        weights = active.to(z.dtype)
         vs = [x[:, self.fixed :].split(self.shares, dim=1) for x in (z, z_next)]
         kept = [x.to(z.dtype).split(self.shares) for x in (self.centre, self.spread)]
-        centres, spreads = [], []
-        for w, first, second, even, centre, spread in zip(
-            weights.unbind(1), *vs, self.standardised, *kept, strict=True
-        ):
-            count = 2 * w.sum()
-            mean = (w[:, None] * (first + second)).sum(dim=0) / count.clamp_min(1)
-            centres.append(torch.where(count > 0, mean, centre))
-            if even:
-                squares = (first - mean).square() + (second - mean).square()
-                # Every dimension by itself: with a common variance, one large dimension would hide the others.
-                deviation = ((w[:, None] * squares).sum(dim=0) / count.clamp_min(1) + SMALL).sqrt()
-                spread = torch.where(count > 0, deviation, spread)
-            spreads.append(spread)
-        return torch.cat(centres), torch.cat(spreads)
+        weights = active.to(z.dtype).unbind(1)
+        parts = [share_affine(*part) for part in zip(weights, *vs, self.standardised, *kept, strict=True)]
+        return torch.cat([centre for centre, _ in parts]), torch.cat([spread for _, spread in parts])
 
     @torch.no_grad()
     def calibrate(self, z: Tensor, z_next: Tensor, delta: Tensor) -> None:
