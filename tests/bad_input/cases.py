@@ -68,6 +68,8 @@ MAKE = [
     Case("step is nan", make("--step", "nan"), "finite"),
     Case("tiny step", make("--step", "1e-9"), "0.1 to 360"),
     Case("unknown pose", make("--poses", "4d"), "4d"),
+    Case("misspelt pose", make("--poses", "2d", "yaww"), "poses has 'yaww', but the kinds are 2d, 3d, yaw, so3"),
+    Case("poses of clips", make("--poses", "time"), "poses has 'time'"),
     Case("a pose twice", make("--poses", "2d", "2d"), "twice"),
     Case("zero size", make("--size", "0"), "size is 0"),
     Case("too many pixels", make("--size", "100000"), "4096"),

@@ -11,10 +11,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PhotoConfig, import_photographs, verify
 from lie_ssl.frames.listing import list_photos, open_tree
 from lie_ssl.frames.pictures import load_picture
+from lie_ssl.frames.poses import rotation
+from tests.refusals import refusal
 
 
 def picture(seed: int, size: tuple[int, int] = (20, 20), mode: str = "RGB") -> bytes:
@@ -45,11 +48,9 @@ def test_folders_with_angles_in_the_names(tmp_path: Path) -> None:
     assert frames.classes == ["cup", "toy"]
     one = frames.index[(frames.index["class"] == "toy") & (frames.index["instance"] == "thing1")]
     assert one["angle"].tolist() == [0, 45, 90, 350]
-    assert set(one["pose"]) == {"3d"}
+    assert set(one["pose"]) == {"yaw"}
     assert set(one["licence"]) == {"CC0"}
-    assert np.array(one["rotation"].iloc[2]).reshape(3, 3) == pytest.approx(
-        np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]]), abs=1e-6
-    )
+    assert np.array(one["rotation"].iloc[2]).reshape(3, 3) == pytest.approx(rotation("yaw", 90), abs=1e-6)
     expected = np.asarray(Image.open(tmp_path / "p" / "toy" / "thing1" / "view2_090.png"))
     assert np.array_equal(frames.read([one.index[2]])[0], expected)
     assert verify(tmp_path / "d") == []
@@ -87,8 +88,32 @@ def test_coil_names(tmp_path: Path, numbers: tuple[int, ...], angles: tuple[int,
                 z.writestr(f"{thing}/obj{thing}__{n}.png", picture(n + thing, mode="L"))
     frames = load(archive, tmp_path / "d", grey=True)
     assert frames.classes == ["obj001", "obj012"]
-    assert frames.index["angle"].tolist() == [*angles, *angles]
+    assert frames.index["angle"].tolist() == [-a % 360 for a in (*angles, *angles)]  # counter-clockwise, as in renders
+    assert set(frames.index["pose"]) == {"yaw"}
     assert frames.read([0]).shape == (1, 20, 20, 1)
+    old = load(archive, tmp_path / "old", grey=True, pose="3d")
+    assert old.index["angle"].tolist() == [*angles, *angles]
+
+
+def test_turntables_can_be_imported_as_in_the_first_version(tmp_path: Path) -> None:
+    frames = load(turntable(tmp_path / "p"), tmp_path / "d", pose="3d")
+    assert set(frames.index["pose"]) == {"3d"}
+    assert frames.index["angle"].tolist()[:4] == [0, 45, 90, 350]
+    quarter = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]])  # about the y axis of the camera
+    assert np.array(frames.index["rotation"].iloc[2]).reshape(3, 3) == pytest.approx(quarter, abs=1e-6)
+
+
+def test_the_kind_of_pose_of_photographs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    turntable(tmp_path / "p")
+    command = ["data", "import", str(tmp_path / "p"), "--size", "20", "--out"]
+    main([*command, str(tmp_path / "d"), "--pose", "2d"])
+    frames = FrameSet(tmp_path / "d")
+    assert set(frames.index["pose"]) == {"2d"}
+    assert np.array(frames.index["rotation"].iloc[1]).reshape(3, 3) == pytest.approx(rotation("2d", 45), abs=1e-6)
+    capsys.readouterr()
+    error = refusal(capsys, *command, tmp_path / "e", "--pose", "so3")
+    assert "pose is 'so3', but photographs can have 2d, 3d, yaw" in error
+    assert "pose is 2d there and yaw here" in refusal(capsys, *command, tmp_path / "d")  # nothing is overwritten
 
 
 def test_a_zip_cannot_write_outside_its_folder(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.frames.config import DataConfig
 from lie_ssl.frames.factors import all_factors
+from lie_ssl.frames.kinds import ANGLE_KINDS
 from lie_ssl.frames.pairs import seen_instances
 from lie_ssl.frames.poses import geodesic, instance_poses, rotation
 from lie_ssl.frames.splits import assign, is_diverse, n_diverse, round_half_up, training_counts
@@ -73,7 +74,7 @@ def test_the_paper_has_180_poses_of_which_178_are_distinct() -> None:
 def test_rotations_are_rotations() -> None:
     assert rotation("2d", 90) == pytest.approx(ROTATIONS["2d"])
     for angle in range(0, 360, 7):
-        for kind in ("2d", "3d"):
+        for kind in ANGLE_KINDS:
             matrix = rotation(kind, angle)
             assert matrix @ matrix.T == pytest.approx(np.eye(3))
             assert np.linalg.det(matrix) == pytest.approx(1)

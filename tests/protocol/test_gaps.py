@@ -12,6 +12,7 @@ import torch
 from lie_ssl._torchvision_compat import import_torchvision
 from lie_ssl.cli import main
 from lie_ssl.frames import FrameSet, make_frames
+from lie_ssl.frames.kinds import KINDS
 from lie_ssl.methods import bodies
 from lie_ssl.methods.packaged import PACKAGES
 from lie_ssl.recipes import gaps
@@ -133,14 +134,28 @@ def test_every_model_says_how_to_get_it() -> None:
     assert len(published()) == 12
 
 
-def test_the_figure_has_a_bar_for_every_gap() -> None:
+def two_models(*kinds: str) -> pd.DataFrame:
     rows = [
         {"method": m, "arm": "alone", "option": 1, "phase": "linear", "diverse": 50, "poses": p, "setting": s,
          "seed": 0, "top1": 90 - 10 * i - j}
-        for j, m in enumerate(("a", "b")) for p in ("2d", "3d")
+        for j, m in enumerate(("a", "b")) for p in kinds
         for i, s in enumerate(("known_typical", "known_new", "unknown_typical", "unknown_diverse"))
     ]  # fmt: skip
-    (panel,) = model_gaps(pd.DataFrame(rows), "linear").axes
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("kinds", [*((kind,) for kind in KINDS), ("2d", "3d", "yaw"), tuple(KINDS)], ids="+".join)
+def test_every_kind_of_pose_has_its_own_bars(kinds: tuple[str, ...]) -> None:
+    (panel,) = model_gaps(two_models(*kinds), "linear").axes
+    labels = [c.get_label() for c in panel.containers]
+    assert labels[: len(kinds)] == [f"known, new {KINDS[k].short} pose" for k in KINDS if k in kinds]
+    assert labels.count("unknown, typical pose") == 1
+    assert len(labels) == 2 * len(kinds) + 1 + ({"2d", "3d"} <= set(kinds))
+    assert len({bars[0].get_facecolor() for bars in panel.containers}) == len(labels)
+
+
+def test_the_figure_has_a_bar_for_every_gap() -> None:
+    (panel,) = model_gaps(two_models("2d", "3d"), "linear").axes
     heights = [[bar.get_height() for bar in bars] for bars in panel.containers]
     assert heights == [[10, 10], [10, 10], [20, 20], [30, 30], [30, 30], [0, 0]]
     assert [t.get_text() for t in panel.get_xticklabels()] == ["a\n(90 %)", "b\n(89 %)"]

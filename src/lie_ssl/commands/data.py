@@ -23,8 +23,8 @@ Folder = Annotated[Path, tyro.conf.Positional]
 def show(folder: Folder, out: Path | None = None, class_name: str | None = None) -> None:
     """Prints the card of a data set and draws its figures.
 
-    Figures: samples.png (five classes in rising poses), poses_2d.png and poses_3d.png (one instance in all poses),
-    classes.png (all classes) and turning.gif.
+    Figures: samples.png (five classes in rising poses), poses_2d.png, poses_3d.png and so on (one instance in all poses
+    of a kind), classes.png (all classes) and turning.gif.
 
     Example: lie-ssl data show data/demo --class-name chair
 
@@ -122,6 +122,7 @@ def import_photos(
     out: Path,
     layout: Literal["auto", "folders", "coil20", "coil100"] = "auto",
     angles: Path | None = None,
+    pose: str = "yaw",
     video: bool = False,
     rate: float = 5.0,
     unit: float = 1.0,
@@ -148,6 +149,8 @@ def import_photos(
         out: Folder of the new data set.
         layout: Layout of the photographs.
         angles: CSV file with the columns file and angle (degrees), if the angles are not in the file names.
+        pose: Kind of pose of the photographs: yaw for a turntable, 2d for a rolling camera; 3d for a turntable as
+            imported by version 0.1.
         video: Import video clips instead of photographs.
         rate: Frames per second to keep.
         unit: Seconds between two frames that count as a delta of 1.
@@ -172,6 +175,8 @@ def import_photos(
             clips = VideoConfig(rate=rate, unit=unit, **common)
             frames = import_video(clips, out, strict=strict, progress=progress)
         else:
-            photographs = PhotoConfig(layout=layout, angles=None if angles is None else str(angles), **common)
+            photographs = PhotoConfig(
+                layout=layout, angles=None if angles is None else str(angles), pose=pose, **common
+            )
             frames = import_photographs(photographs, out, strict=strict, progress=progress)
     print_result(frames)

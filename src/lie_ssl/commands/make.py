@@ -23,6 +23,7 @@ from lie_ssl.frames.config import DataConfig
 from lie_ssl.frames.factors import Range, all_factors
 from lie_ssl.frames.folder import LEFT_OUT
 from lie_ssl.frames.frameset import FrameSet
+from lie_ssl.frames.kinds import KINDS, RENDERED_KINDS
 from lie_ssl.frames.make import Progress, make_frames
 from lie_ssl.frames.splits import assign
 from lie_ssl.frames.video import UNLABELLED
@@ -81,12 +82,14 @@ def make_recipe(recipe: str, arguments: list[str], command: Callable[[list[str]]
 
 
 def setting_flags(default: DataConfig) -> type[DataConfig]:
-    """A :class:`DataConfig` with the defaults of a recipe, whose help lists the registered sources."""
+    """A :class:`DataConfig` with the defaults of a recipe, whose help lists the sources and the kinds of pose."""
     sources = "; ".join(f"{entry.name} ({entry.title})" for entry in SOURCES.entries())
     source = Annotated[str, tyro.conf.arg(help=f"Source of the objects: {sources}.")]
+    about = "; ".join(f"{name} ({KINDS[name].about})" for name in RENDERED_KINDS)
+    poses = Annotated[tuple[str, ...], tyro.conf.arg(help=f"Kinds of poses: {about}.", metavar="KIND [KIND ...]")]
     hidden = Annotated[Any, tyro.conf.Suppress]  # ranges have their own flags
-    kinds = get_type_hints(DataConfig) | {"source": source, "ranges": hidden}
-    own = [(name, kind, field(default=getattr(default, name))) for name, kind in kinds.items()]
+    types = get_type_hints(DataConfig) | {"source": source, "poses": poses, "ranges": hidden}
+    own = [(name, kind, field(default=getattr(default, name))) for name, kind in types.items()]
     return make_dataclass("DataFlags", own, bases=(DataConfig,), frozen=True)
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-
-PoseKind = Literal["2d", "3d", "so3"]
-FrameKind = Literal[PoseKind, "time"]  # values of the column pose; time for the frames of a clip
 
 ROW = "row"  # name of the row numbers, with which pictures are read
 SPLITS = ("train", "validation", "test")

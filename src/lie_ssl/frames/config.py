@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, get_args
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.columns import PoseKind
 from lie_ssl.frames.factors.base import FACTORS, Range, all_factors, get_factor
+from lie_ssl.frames.kinds import RENDERED_KINDS
 from lie_ssl.frames.ranges import Ranges
 from lie_ssl.frames.splits import check_shares
 from lie_ssl.objects.sources.base import SOURCES, SPECIFIC_SETTINGS, Source
@@ -39,10 +40,10 @@ class DataConfig:
     """Classes to include; all by default."""
     instances: int = 50
     """Instances per class (at most, if the source has a fixed number)."""
-    poses: tuple[PoseKind, ...] = ("2d", "3d")
-    """Kinds of poses: rotations in the picture plane (2d), three equal Euler angles (3d), free rotations (so3)."""
+    poses: tuple[str, ...] = ("2d", "3d")
+    """Kinds of poses: names in :data:`lie_ssl.frames.kinds.RENDERED_KINDS`."""
     step: float = 4.0
-    """Degrees between two neighbouring 2d or 3d poses."""
+    """Degrees between two neighbouring poses of a kind; so3 has none."""
     rotations: int = 64
     """Free rotations per instance, if so3 is among the poses."""
     repeats: int = 1
@@ -76,10 +77,11 @@ class DataConfig:
         self.make_source()
 
     def _check_poses(self) -> None:
-        if unknown := [p for p in self.poses if p not in get_args(PoseKind)]:
-            raise UserError(f"poses has {unknown[0]!r}, but the kinds are {', '.join(get_args(PoseKind))}")
+        kinds = ", ".join(RENDERED_KINDS)
+        if unknown := [p for p in self.poses if p not in RENDERED_KINDS]:
+            raise UserError(f"poses has {unknown[0]!r}, but the kinds are {kinds}")
         if not self.poses:
-            raise UserError("poses is empty; give one or more of 2d, 3d, so3")
+            raise UserError(f"poses is empty; give one or more of {kinds}")
         if len(set(self.poses)) < len(self.poses):
             raise UserError(f"poses names a kind twice: {', '.join(self.poses)}")
         if not 0.1 <= self.step <= 360:
@@ -91,6 +93,11 @@ class DataConfig:
     def varied(self) -> tuple[str, ...]:
         """The factors of variation that are not constant."""
         return tuple(name for name, (low, high) in self.ranges.items() if low < high)
+
+    @property
+    def turns(self) -> int:
+        """Number of angles of a kind of pose that has angles at equal steps."""
+        return math.ceil(360 / self.step - 1e-9)
 
     def make_source(self) -> Source:
         """Creates the source that this config names, without reading any file."""

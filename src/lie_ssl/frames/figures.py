@@ -12,13 +12,14 @@ import pandas as pd
 from PIL import Image, ImageDraw, ImageFont
 
 from lie_ssl.frames.frameset import FrameSet
+from lie_ssl.frames.kinds import KINDS
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.paths import check_link, inside
 
-# The paper's choice: five classes, doubling angles, and one more 3D pose.
+# The paper's choice: five classes, doubling angles, and one more angle where 0 has been shown already.
 PAPER_CLASSES = ("guitar", "lamp", "birdhouse", "plant pot", "airplane")
 PAPER_ANGLES = (4, 8, 16, 32, 64, 128, 256)
-LAST_3D = 320
+LAST_ANGLE = 320
 FONT = 12
 Cell = tuple[str, int]  # caption, row of the index
 
@@ -46,7 +47,7 @@ def draw_figures(frames: FrameSet, out: Path, class_name: str | None = None) -> 
 
 
 def draw_turning(frames: FrameSet, path: Path, columns: int = 13) -> Path:
-    """Writes an animation: one instance of every class rotates through its poses, first in 2D, then in 3D."""
+    """Writes an animation: one instance of every class rotates through its poses, one kind after another."""
     index = frames.index
     tracks = []
     for name in frames.classes:
@@ -111,26 +112,27 @@ def _instance(index: pd.DataFrame, class_name: str, number: int) -> pd.DataFrame
 
 
 def _rising(index: pd.DataFrame, class_name: str) -> list[list[Cell]]:
-    """Two rows of one class: the typical pose and increasing angles in 2D, then in 3D."""
+    """One row for each kind of pose of a class: the typical pose once, and increasing angles."""
     own = _instance(index, class_name, 0)
     rows: list[list[Cell]] = []
-    first_3d = () if (own["pose"] == "2d").any() else (0,)
-    for kind, angles in (("2d", (0, *PAPER_ANGLES)), ("3d", (*first_3d, *PAPER_ANGLES, LAST_3D))):
+    for kind in (k for k in KINDS if KINDS[k].periodic):
         poses = own[own["pose"] == kind].sort_values("angle", kind="stable")
+        angles = (*PAPER_ANGLES, LAST_ANGLE) if rows else (0, *PAPER_ANGLES)
         cells = [_nearest(poses, kind, angle) for angle in angles] if len(poses) else []
         if len({row for _, row in cells}) < len(cells):  # the data set is coarser: evenly spaced poses instead
             places = np.linspace(0, len(poses) - 1, min(len(angles), len(poses))).round().astype(int)
             cells = [_nearest(poses, kind, poses["angle"].iloc[i]) for i in places]
         rows += [cells] if cells else []
-    if not rows:  # only free rotations
-        rows.append([(f"so3 {a:.0f}", r) for r, a in _angles(own)[:8]])
+    if not rows:  # only free rotations, or a clip
+        short = KINDS[own["pose"].iloc[0]].short
+        rows.append([(f"{short} {a:.0f}", r) for r, a in _angles(own)[:8]])
     rows[0][0] = (f"{class_name} {rows[0][0][0]}", rows[0][0][1])
     return rows
 
 
 def _nearest(poses: pd.DataFrame, kind: str, angle: float) -> Cell:
     row, found = min(_angles(poses), key=lambda pose: abs(pose[1] - angle))
-    return f"{kind.upper()} {found:g}", row
+    return f"{KINDS[kind].short} {found:g}", row
 
 
 def _angles(poses: pd.DataFrame) -> list[tuple[int, float]]:

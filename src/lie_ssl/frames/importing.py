@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.codec import encode
-from lie_ssl.frames.columns import FrameKind
 from lie_ssl.frames.folder import RECIPE, check_folder, claimed, finish
 from lie_ssl.frames.frameset import FrameSet, shard_name
 from lie_ssl.frames.index import InstanceRows
+from lie_ssl.frames.kinds import KINDS
 from lie_ssl.frames.plan import MAX_SHARDS
-from lie_ssl.frames.poses import Pose
+from lie_ssl.frames.poses import Pose, rotation
 from lie_ssl.frames.shards import write_shard
 from lie_ssl.frames.splits import assign, assign_objects, check_shares
 from lie_ssl.objects.sources.base import Dropped
@@ -76,12 +76,10 @@ class Importer:
         """Records that a part of a file was left out."""
         self.dropped.append(Dropped(f"a part of {name}", why))
 
-    def add(
-        self, class_name: str, instance: str, kind: FrameKind, pictures: Iterable[PosedPicture], turns: int = 1
-    ) -> None:
+    def add(self, class_name: str, instance: str, kind: str, pictures: Iterable[PosedPicture], turns: int = 1) -> None:
         """Adds the pictures of one instance to the shard; identical pictures are stored once.
 
-        `turns` is 1 if increasing angles are counter-clockwise (seen from above, or in the picture for 2d).
+        `turns` is 1 if increasing angles are counter-clockwise (seen from above, or in the picture for 2d), else -1.
         """
         poses: list[Pose] = []
         first, seen = len(self.frames), dict[bytes, int]()
@@ -90,8 +88,8 @@ class Importer:
             earlier = seen.setdefault(blob, len(poses))
             if earlier == len(poses):
                 self.frames.append(blob)
-            rotation = axis_rotation(2 if kind == "2d" else 1, turns * angle if kind != "time" else 0.0)
-            poses.append(Pose(kind, angle, rotation, duplicate_of=-1 if earlier == len(poses) else earlier))
+            angle, matrix = _pose(kind, angle, turns)
+            poses.append(Pose(kind, angle, matrix, duplicate_of=-1 if earlier == len(poses) else earlier))
         if poses:
             licence = self.config.licence
             self.rows.append(InstanceRows(class_name, instance, "", -1, licence, poses, self.shard, first))
@@ -124,6 +122,16 @@ class Importer:
             dataclasses.replace(r, split=split, diverse_rank=rank)
             for r, (split, rank) in zip(self.rows, chosen, strict=True)
         ]
+
+
+def _pose(kind: str, angle: float, turns: int) -> tuple[float, NDArray[np.float64]]:
+    """The angle and the rotation of a picture; equal angles of a kind are equal moves in all data sets."""
+    if KINDS[kind].rotation is None:  # unknown
+        return angle, np.eye(3)
+    if kind == "3d":  # turntables were imported in this way before there was yaw; the bytes must stay the same
+        return angle, axis_rotation(1, turns * angle)
+    angle = turns * angle % 360
+    return angle, rotation(kind, angle)
 
 
 def import_instances(

@@ -1,6 +1,6 @@
 """The index of a data set (`index.parquet`), with one row per frame.
 
-Columns: class, instance, pose (2d, 3d, so3), angle (degrees), rotation (9 floats, row by row, in camera axes), split,
+Columns: class, instance, pose (one of KINDS), angle (degrees), rotation (9 floats, row by row, in camera axes), split,
 diverse_rank (-1 outside the training set), licence, duplicate_of (the row with the same picture, empty for most), one
 column for each factor of variation (named as in :mod:`lie_ssl.frames.factors`), and shard and slot, the position of
 the picture.
@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -20,8 +19,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.columns import COLUMNS, ROW, SPLITS, TYPES, FrameKind
+from lie_ssl.frames.columns import COLUMNS, ROW, SPLITS, TYPES
 from lie_ssl.frames.factors.base import Factor, all_factors, factor_columns, get_factor
+from lie_ssl.frames.kinds import KINDS
 from lie_ssl.frames.poses import Pose
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.paths import check_name
@@ -123,7 +123,7 @@ def check_index(frame: pd.DataFrame, path: Path) -> None:
     """Rejects values that make no sense, and names that would break a path or a line of output."""
     if frame.empty:
         raise UserError(f"{path} has no frames; {REMEDY}")
-    known = {"split": SPLITS, "pose": get_args(FrameKind)}
+    known = {"split": SPLITS, "pose": tuple(KINDS)}
     for column, names in known.items():
         if strange := sorted(set(frame[column]) - set(names)):
             raise UserError(f"{path} has the {column} {strange[0]!r}, but there are {', '.join(names)}; {REMEDY}")

@@ -8,7 +8,6 @@ A script that calls :func:`make_frames` with more than one worker needs the usua
 
 from __future__ import annotations
 
-import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ from lie_ssl.frames.factors.base import get_factor
 from lie_ssl.frames.folder import check_folder, claimed, finish
 from lie_ssl.frames.frameset import FrameSet, shard_name
 from lie_ssl.frames.jobs import Job, run_jobs
+from lie_ssl.frames.kinds import KINDS
 from lie_ssl.frames.plan import Plan, make_plan
 from lie_ssl.frames.shards import Shard
 from lie_ssl.render.view import RenderSettings
@@ -91,8 +91,7 @@ def expected_bytes(settings: RenderSettings) -> int:
 
 def expected_frames(config: DataConfig) -> int:
     """A lower bound on the number of frames, before the source is listed."""
-    turns = math.ceil(360 / config.step - 1e-9)
-    poses = sum(config.rotations if kind == "so3" else turns for kind in config.poses) * config.repeats
+    poses = sum(config.rotations if KINDS[k].free else config.turns for k in config.poses) * config.repeats
     return poses * config.make_source().expected_instances(config.classes)
 
 

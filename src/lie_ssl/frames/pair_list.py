@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.columns import FrameKind
 from lie_ssl.frames.frameset import FrameSet
-from lie_ssl.frames.importing import ImportConfig, Importer, Shown, import_instances
+from lie_ssl.frames.importing import ImportConfig, Importer, PosedPicture, import_instances
 from lie_ssl.frames.pictures import fit_picture, load_picture
 
 Pair = tuple[Any, Any, float]  # two pictures (PIL, uint8 array or path of a file) and degrees
@@ -27,14 +26,14 @@ CLASS = "object"
 class PairListConfig(ImportConfig):
     """Settings of a data set from pairs."""
 
-    pose: FrameKind = "yaw"
+    pose: str = "yaw"
     """What the degrees mean: turns on a turntable (yaw), in the picture plane (2d) or any other kind of pose."""
     digest: str = ""
     """A hash of the pictures and moves."""
 
 
 def import_pairs(
-    pairs: Sequence[Pair], folder: Path, *, size: int, grey: bool = False, pose: FrameKind = "yaw", seed: int = 0
+    pairs: Sequence[Pair], folder: Path, *, size: int, grey: bool = False, pose: str = "yaw", seed: int = 0
 ) -> FrameSet:
     """Writes pairs as a data set, each as one object with two frames.
 
@@ -58,7 +57,7 @@ def import_pairs(
 
     def add(importer: Importer, number: int) -> None:
         first, second, move = checked[number]
-        importer.add(CLASS, f"{number:06d}", pose, [Shown(0.0, first), Shown(move, second)])
+        importer.add(CLASS, f"{number:06d}", pose, [PosedPicture(0.0, first), PosedPicture(move, second)])
 
     return import_instances(config, "pairs", range(len(checked)), add, folder, True, lambda done, total: None)
 

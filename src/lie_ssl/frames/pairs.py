@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from lie_ssl.errors import UserError
 from lie_ssl.frames.columns import ROW
 from lie_ssl.frames.factors.base import factor_columns, get_factor, wrapped
+from lie_ssl.frames.kinds import KINDS
 from lie_ssl.frames.splits import is_diverse, training_counts
 
 Rows = NDArray[np.int64]
@@ -64,6 +65,8 @@ class Deltas:
         others = varied_factors(index) if varied is None else tuple(varied)
         self.factors = (*(self.kinds or ("pose",)), *others)
         self._kind = index["pose"].to_numpy(str)
+        self._periodic = np.isin(self._kind, [k.name for k in KINDS.values() if k.periodic])
+        self._free = np.isin(self._kind, [k.name for k in KINDS.values() if k.free])
         self._angle = index["angle"].to_numpy(np.float64)
         self._rotation = np.stack(index["rotation"].to_list()).reshape(-1, 3, 3).astype(np.float64)
         self._values = {f: index[f].to_numpy(np.float64) for f in others}
@@ -72,9 +75,9 @@ class Deltas:
         """(B,), (B,) rows -> (B, F). Angles are in radians and wrapped (times are not); free rotations give their
         geodesic angle; every other factor defines its own difference."""
         first, second = (self._rows.get_indexer(pd.Index(rows)) for rows in (first, second))
-        free = self._kind[first] == "so3"
+        free = self._free[first]
         degrees = self._angle[second] - self._angle[first]
-        columns = [np.where(self._kind[first] == "time", np.radians(degrees), wrapped(degrees))]
+        columns = [np.where(self._periodic[first], wrapped(degrees), np.radians(degrees))]
         if free.any():
             relative = np.einsum("bij,bkj->bik", self._rotation[second], self._rotation[first])
             cosine = (np.trace(relative, axis1=1, axis2=2) - 1) / 2

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.frameset import FrameSet
 from lie_ssl.frames.importing import ImportConfig, Importer, PosedPicture, import_instances
+from lie_ssl.frames.kinds import ANGLE_KINDS
 from lie_ssl.frames.listing import Layout, Photo, list_photos, open_tree
 from lie_ssl.frames.pictures import load_picture
 
@@ -20,7 +20,12 @@ class PhotoConfig(ImportConfig):
 
     layout: Layout = "auto"
     angles: str | None = None  # a CSV file with the columns file and angle; None if they are in the file names
-    pose: Literal["2d", "3d"] = "3d"  # 3d for a turntable, 2d for a rolling camera
+    pose: str = "yaw"  # yaw for a turntable, 2d for a rolling camera; 3d for a turntable as imported by 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pose not in ANGLE_KINDS:
+            raise UserError(f"pose is {self.pose!r}, but photographs can have {', '.join(ANGLE_KINDS)}")
 
 
 def import_photographs(

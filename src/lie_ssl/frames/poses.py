@@ -1,7 +1,7 @@
 """The poses of a data set: rotations, their names, and which of them look the same.
 
-Every instance is shown in the same 2d and 3d poses. Free rotations and factors of variation are drawn with a seed for
-each frame, so a frame does not depend on the process that renders it.
+Every instance is shown at the same angles. Free rotations and factors of variation are drawn with a seed for each
+instance, so a frame does not depend on the process that renders it.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lie_ssl.frames.columns import FrameKind, PoseKind
 from lie_ssl.frames.config import DataConfig
 from lie_ssl.frames.factors.base import Factor
-from lie_ssl.render.view import View, axis_rotation
+from lie_ssl.frames.kinds import KINDS, PoseKind
+from lie_ssl.render.view import View
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Pose:
     """One frame: its kind and angle (degrees; geodesic for so3; one unit of time is a radian), the rotation (3, 3) in
     camera axes, the values of factors that are not neutral, and the earlier frame that looks the same."""
 
-    kind: FrameKind
+    kind: str  # one of KINDS
     angle: float
     rotation: NDArray[np.float64]
     values: Mapping[str, float] = field(default_factory=dict)
@@ -40,16 +40,17 @@ class Pose:
         return view
 
 
-def rotation(kind: PoseKind, angle: float) -> NDArray[np.float64]:
-    """The rotation (3, 3) in camera axes: in the picture plane for 2d, about x, y and z by the same angle for 3d."""
-    if kind == "2d":
-        return axis_rotation(2, angle)
-    return axis_rotation(2, angle) @ axis_rotation(1, angle) @ axis_rotation(0, angle)
+def rotation(kind: str, angle: float, elevation: float = 0.0) -> NDArray[np.float64]:
+    """The rotation (3, 3) in camera axes of a kind of pose whose angle determines it."""
+    turn = KINDS[kind].rotation
+    if turn is None:
+        raise ValueError(f"the angle of a {kind} pose does not determine its rotation")
+    return turn(angle, elevation)
 
 
 def instance_poses(config: DataConfig, class_name: str, instance: str) -> list[Pose]:
     """All frames of one instance, the typical one first."""
-    if "so3" not in config.poses and not config.varied:
+    if not config.varied and not any(KINDS[name].free for name in config.poses):
         return list(_fixed_poses(config))  # nothing is random, so all instances share one list
     return _drawn_poses(config, _random(config.seed, class_name, instance))
 
@@ -62,22 +63,23 @@ def _fixed_poses(config: DataConfig) -> tuple[Pose, ...]:
 def _drawn_poses(config: DataConfig, random: np.random.Generator) -> list[Pose]:
     poses: list[Pose] = []
     seen: dict[tuple[float, ...], int] = {}
-    for kind in config.poses:
-        for angle, matrix in _rotations(config, kind, random):
+    for kind in (KINDS[name] for name in config.poses):
+        for angle, free in _angles(config, kind, random):
             for repeat in range(config.repeats):
-                typical = not poses or (kind != "so3" and angle == 0 and repeat == 0)
+                typical = not poses or (not kind.free and angle == 0 and repeat == 0)
                 values = {} if typical else _drawn_values(config, random)
+                matrix = rotation(kind.name, angle, values.get("elevation", 0.0)) if free is None else free
                 earlier = seen.setdefault(_look(matrix, values), len(poses))
-                poses.append(Pose(kind, angle, matrix, values, -1 if earlier == len(poses) else earlier))
+                poses.append(Pose(kind.name, angle, matrix, values, -1 if earlier == len(poses) else earlier))
     return poses
 
 
-def _rotations(
+def _angles(
     config: DataConfig, kind: PoseKind, random: np.random.Generator
-) -> list[tuple[float, NDArray[np.float64]]]:
-    if kind != "so3":
-        angles = [float(a) for a in np.arange(int(np.ceil(360 / config.step - 1e-9))) * config.step]
-        return [(a, rotation(kind, a)) for a in angles]
+) -> list[tuple[float, NDArray[np.float64] | None]]:
+    """The angles of a kind, with the rotation of each if it is drawn."""
+    if not kind.free:
+        return [(float(a), None) for a in np.arange(config.turns) * config.step]
     # The first free rotation is the identity, so that every instance has its typical pose.
     matrices = [np.eye(3)] + [_uniform(random) for _ in range(config.rotations - 1)]
     return [(geodesic(m), m) for m in matrices]

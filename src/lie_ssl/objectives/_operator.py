@@ -31,7 +31,7 @@ class OperatorObjectiveConfig(ObjectiveConfig):
     relative: bool = True
     """Divide the squared distance by the lengths of both vectors, measured from the centre."""
     by_kind: bool = True
-    """Whether every kind of pose (2d, 3d) is a separate factor with its own generators."""
+    """Whether every kind of pose (2d, 3d, yaw ...) is a separate factor with its own generators."""
     detach_fixed: bool = True
     """Whether the Lie terms have no gradient in the fixed part."""
     operator: OperatorConfig = field(default_factory=OperatorConfig)

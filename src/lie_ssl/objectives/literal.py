@@ -27,7 +27,7 @@ class LiteralConfig(OperatorObjectiveConfig):
     relative: bool = False
     """Divide the squared distance by the lengths of both vectors, measured from the centre."""
     by_kind: bool = False
-    """Whether every kind of pose (2d, 3d) is a separate factor with its own generators."""
+    """Whether every kind of pose (2d, 3d, yaw ...) is a separate factor with its own generators."""
     detach_fixed: bool = False
     """Whether the Lie terms have no gradient in the fixed part."""
     lie: float = 1.0

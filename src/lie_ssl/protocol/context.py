@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ from torch import Tensor
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.frames.columns import FrameKind
+from lie_ssl.frames.kinds import KINDS
 from lie_ssl.frames.pairs import Deltas, pose_kinds
 from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import Encoder
@@ -201,7 +200,7 @@ def check_classes(subject: Subject, frames: FrameSet) -> None:
 
 def operator_deltas(subject: Subject, frames: FrameSet) -> Deltas:
     """The differences between frames in the factors of the subject's operator; rejects data with other factors."""
-    deltas = Deltas(frames.index, [f for f in subject.factors if f in get_args(FrameKind)])
+    deltas = Deltas(frames.index, [f for f in subject.factors if f in KINDS])
     new_kinds = set(pose_kinds(frames.index)) - set(deltas.kinds or pose_kinds(frames.index))
     if subject.operator is not None and (new_kinds or deltas.factors != subject.factors):
         raise UserError(

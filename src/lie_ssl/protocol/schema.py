@@ -1,8 +1,8 @@
 """The columns of all long tables: their types, their titles in reports, and which of them identify a row.
 
-All code that writes or reads such a table uses these declarations. Two things are declared elsewhere, next to their
-code: the columns of a metric (:mod:`lie_ssl.protocol.metrics`) and the title of a phase
-(:mod:`lie_ssl.protocol.phases`).
+All code that writes or reads such a table uses these declarations. Three things are declared elsewhere, next to their
+code: the columns of a metric (:mod:`lie_ssl.protocol.metrics`), the title of a phase (:mod:`lie_ssl.protocol.phases`)
+and that of a kind of pose (:mod:`lie_ssl.frames.kinds`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from lie_ssl.errors import UserError
+from lie_ssl.frames.kinds import KINDS
 from lie_ssl.storage import tables
 from lie_ssl.storage.paths import has_controls
 
@@ -35,10 +36,12 @@ def in_order(names: Iterable[str], known: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Category:
-    """One of the values of a text column: its title, and the title as short lines, for the labels of bars."""
+    """One of the values of a text column: its title, the title as short lines for the labels of bars, and a shorter
+    title for narrow columns."""
 
     title: str
     lines: tuple[str, ...] = ()
+    short: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,10 @@ class Column:
     def title_of(self, value: str) -> str:
         """The title of a value in reports; the value itself if it is not declared."""
         return self.categories[value].title if value in self.categories else value
+
+    def short_of(self, value: str) -> str:
+        """The shorter title of a value; its title if there is none."""
+        return (self.categories[value].short if value in self.categories else "") or self.title_of(value)
 
     def in_order(self, values: Iterable[str]) -> list[str]:
         """The distinct values, in the order of reports."""
@@ -152,10 +159,8 @@ DIVERSE = Column("diverse", "diverse instances", float, key=True, digits=0)  # p
 SEED = Column("seed", "seed", int, key=True, digits=0)
 POSES = Column(
     "poses", "poses", str, key=True,
-    categories={
-        "2d": Category("2D poses"), "3d": Category("3D poses"), "so3": Category("free rotations"),
-        "time": Category("moments of a clip"), "2d - 3d": Category("2D minus 3D"),
-    },
+    categories={name: Category(kind.title, short=kind.short) for name, kind in KINDS.items()}
+    | {"2d - 3d": Category("2D minus 3D")},
 )  # fmt: skip
 SETTING = Column(
     "setting", "setting", str, key=True,

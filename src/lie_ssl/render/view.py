@@ -86,11 +86,12 @@ def axis_rotation(axis: int, degrees: float) -> Matrix:
 
 def camera_matrix(view: View) -> Matrix:
     """(3, 3) from object axes to camera axes (x right, y up, z towards the viewer), including the scale."""
-    return view.scale * (np.asarray(view.rotation, np.float64) @ _typical(view.elevation))
+    return view.scale * (np.asarray(view.rotation, np.float64) @ typical_view(view.elevation))
 
 
 @lru_cache(maxsize=64)
-def _typical(elevation: float) -> Matrix:
+def typical_view(elevation: float = 0.0) -> Matrix:
+    """(3, 3) from object axes to camera axes in the typical pose; `elevation` raises the camera, in degrees."""
     return axis_rotation(0, TYPICAL_ELEVATION + elevation) @ axis_rotation(1, TYPICAL_AZIMUTH)
 
 

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from lie_ssl.frames.kinds import KINDS
 from lie_ssl.protocol.phases import PHASES
 from lie_ssl.protocol.schema import GAP, POSES, SELF_OCCLUSION, SELF_OCCLUSION_POSES, SETTING, in_order
 from lie_ssl.report.colours import colour_of, marker_of
@@ -102,7 +103,7 @@ def angle_curves(curve: pd.DataFrame, phase: str, method: str, diverse: float | 
             error = line["error"].fillna(0)
             panel.fill_between(line["angle"], line["mean"] - error, line["mean"] + error, color=colour, alpha=0.2, lw=0)
         panel.set_title(f"{SETTING.title_of(settings[i])}, {POSES.title_of(kinds[j])}", fontsize=9)
-        top = 180 if kinds[j] == "so3" else 360
+        top = 180 if kinds[j] in KINDS and KINDS[kinds[j]].free else 360
         panel.set(xlim=(0, top), xticks=np.arange(0, top + 1, top // 6))
         plain_axes(panel)
         panel.set_xlabel("angle (degrees)" if i == len(settings) - 1 else "")

@@ -46,7 +46,7 @@ def headline_accuracy(accuracy: pd.DataFrame) -> Table:
         for arm in arms_of(own, "linear")
     )
     title = f"{TOP1.title[:1].upper()}{TOP1.title[1:]}, {largest:g} % of the instances diverse, {_seeds(own)}"
-    groups = tuple((name, tuple(k.upper() for k in kinds)) for _, _, name in measured)
+    groups = tuple((name, tuple(POSES.short_of(k) for k in kinds)) for _, _, name in measured)
     return Table("headline_accuracy", title, "", groups, rows)
 
 
@@ -63,7 +63,7 @@ def headline_gains(gains: pd.DataFrame) -> Table:
             cells = tuple(found(method, other, *column) for column in columns)
             name = f"{Arm(method, 'lie').name} minus {Arm(method, other).name}"
             rows.append(Row(name, cells, method_name(method)))
-    headings = tuple(f"{share:g} %, {kind.upper()}" for share in shares for kind in kinds)
+    headings = tuple(f"{share:g} %, {POSES.short_of(kind)}" for share in shares for kind in kinds)
     title = "Gains of X Lie in points: linear, by the share of diverse instances; paired by seed"
     return Table("headline_gains", title, "", tuple((name, headings) for _, name in settings), tuple(rows))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from lie_ssl.frames.kinds import KINDS
 from lie_ssl.protocol.phases import PHASES
 from lie_ssl.protocol.schema import SELF_OCCLUSION, SELF_OCCLUSION_POSES
 from lie_ssl.report.figures import blank_figure, plain_axes
@@ -17,31 +19,38 @@ from lie_ssl.report.summary import gaps_of
 from lie_ssl.report.tables import phases_and_poses
 from lie_ssl.storage.paths import inside
 
-BARS = {
-    ("2d", "known_new"): ("known, new 2D pose", "#9ecae1"),
-    ("3d", "known_new"): ("known, new 3D pose", "#3182bd"),
-    ("2d", "unknown_typical"): ("unknown, typical pose", "#bdbdbd"),
-    ("2d", "unknown_diverse"): ("unknown, diverse 2D pose", "#fdae6b"),
-    ("3d", "unknown_diverse"): ("unknown, diverse 3D pose", "#e6550d"),
-    (SELF_OCCLUSION_POSES, SELF_OCCLUSION): ("self-occlusion (2D - 3D)", "#756bb1"),
-}
+Bar = tuple[str, str]  # kind of pose, gap
+
+
+def bars_of(present: Collection[Bar]) -> dict[Bar, tuple[str, str]]:
+    """The label and the colour of all bars of which there are measurements, in the order of the figure.
+
+    Unknown instances in typical pose are the same for every kind of pose, so they are shown once.
+    """
+    kinds = [kind for kind in KINDS.values() if kind.name in {poses for poses, _ in present}]
+    bars = {(k.name, "known_new"): (f"known, new {k.short} pose", k.colours[0]) for k in kinds}
+    bars |= {(k.name, "unknown_typical"): ("unknown, typical pose", "#bdbdbd") for k in kinds[:1]}
+    bars |= {(k.name, "unknown_diverse"): (f"unknown, diverse {k.short} pose", k.colours[1]) for k in kinds}
+    bars[SELF_OCCLUSION_POSES, SELF_OCCLUSION] = ("self-occlusion (2D - 3D)", "#756bb1")
+    return {bar: look for bar, look in bars.items() if bar in present}
 
 
 def model_gaps(accuracy: pd.DataFrame, phase: str) -> Figure:
     """Points below known instances in typical pose, with a group of bars for each model.
 
-    Models are sorted by their gap on unknown instances in diverse 3D poses (or 2D, if there are no others).
+    Models are sorted by their gap on unknown instances in diverse poses of the last kind (3D in the paper).
     """
     gaps = gaps_of(accuracy[accuracy["phase"] == phase])
     wide = gaps.pivot_table(index="method", columns=["poses", "gap"], values="points")
-    shown = [bar for bar in BARS if bar in wide]
+    bars = bars_of(set(gaps[["poses", "gap"]].itertuples(index=False, name=None)))
+    shown = list(bars)
     last = [bar for bar in shown if bar[1] == "unknown_diverse"][-1:] or shown[-1:]
     wide = wide.sort_values(last[0])
     figure = blank_figure(max(6.4, 1.5 + 1.35 * len(wide)), 4.2)
     panel = figure.subplots()
     width = 0.84 / len(shown)
     for i, bar in enumerate(shown):
-        label, colour = BARS[bar]
+        label, colour = bars[bar]
         places = np.arange(len(wide)) + (i - (len(shown) - 1) / 2) * width
         panel.bar(places, wide[bar], width, label=label, color=colour, edgecolor="white", linewidth=0.5)
     typical = accuracy[(accuracy["phase"] == phase) & (accuracy["setting"] == "known_typical")]

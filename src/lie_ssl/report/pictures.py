@@ -15,6 +15,7 @@ from PIL import Image
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
+from lie_ssl.protocol.schema import POSES
 from lie_ssl.report.findings import CHALLENGERS
 from lie_ssl.report.gathering import EvaluatedRun
 from lie_ssl.report.names import BASE
@@ -82,7 +83,7 @@ def disagreement(base: EvaluatedRun, other: EvaluatedRun, frames: FrameSet, limi
     index = frames.index.loc[both["row"]]
     both = both.assign(
         unknown=(index["split"] == "test").to_numpy(),
-        pose=[f"{kind.upper()} {angle:.0f}°" for kind, angle in zip(index["pose"], index["angle"], strict=True)],
+        pose=[f"{POSES.short_of(kind)} {a:.0f}°" for kind, a in zip(index["pose"], index["angle"], strict=True)],
     )
     base_correct, other_correct = (both[f"predicted_{arm}"] == both["class"] for arm in ("base", "other"))
     gained, lost = both[other_correct & ~base_correct], both[base_correct & ~other_correct]

@@ -6,13 +6,14 @@ import inspect
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar, get_args
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.columns import COLUMNS, ROW, FrameKind
+from lie_ssl.frames.columns import COLUMNS, ROW
+from lie_ssl.frames.kinds import KINDS
 from lie_ssl.registry import Entry, Registry
 from lie_ssl.render.view import RenderSettings, View
 from lie_ssl.serialization import MAX_INTEGER
@@ -128,7 +129,7 @@ def factor(name: str, *, title: str, order: int = 1000) -> Callable[[type[AnyFac
         title: Its title for readers.
         order: Its position among the factors. Values are drawn in this order, so seeds depend on it.
     """
-    if not re.fullmatch("[a-z][a-z0-9_]*", name) or name in (*COLUMNS, ROW, *get_args(FrameKind)):
+    if not re.fullmatch("[a-z][a-z0-9_]*", name) or name in (*COLUMNS, ROW, *KINDS):
         raise UserError(f"a factor of variation cannot be called {name!r}; choose another name in lower-case letters")
 
     def register(kind: type[AnyFactor]) -> type[AnyFactor]:
