@@ -115,10 +115,10 @@ class FrameSet:
             try:
                 decode(self._shard(int(shard))[slot], picture)
             except DamagedFrameError as error:
-                raise UserError(f"{self._name(int(row))} {error}; `lie-ssl data verify` finds all damage") from error
+                raise UserError(f"{self.describe(int(row))} {error}; `lie-ssl data verify` finds all damage") from error
         return out
 
-    def _name(self, row: int) -> str:
+    def describe(self, row: int) -> str:
         """A description of a frame, for messages."""
         frame, (shard, slot) = self.index.loc[row], self._places[row]
         where = f"slot {slot} of {shard_name(int(shard))} in {self.folder}"
