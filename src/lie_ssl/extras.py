@@ -72,6 +72,7 @@ NEEDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("bench", "train"): ("vision", "data"),
     ("bench", "option2"): ("vision", "data"),
     ("bench", "linear"): ("vision", "data"),
+    ("bench", "features"): ("vision", "data", "render"),
     ("bench", "shared"): ("vision", "data", "render", "train", "report"),
     ("doctor",): (),
 }

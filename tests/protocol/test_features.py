@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.features import embed_frames
-from lie_ssl.protocol.features import Features, encoder_hash
+from lie_ssl.methods.hashing import encoder_hash
+from lie_ssl.protocol.features import Features
 from tests.conftest import tiny_config
 
 

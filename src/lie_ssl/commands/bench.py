@@ -142,6 +142,20 @@ def linear(out: Path = Path("results/bench"), threads: int = 2) -> None:
     load("linear").run(out, threads=threads)
 
 
+def features(out: Path = Path("results/bench"), rounds: int = 7) -> None:
+    """Measures how fast a bank of features is filled, compared with the bare forward passes of the same encoder.
+
+    Example: lie-ssl bench features --rounds 3
+
+    Args:
+        out: The folder for features.csv.
+        rounds: Number of rounds; the table shows medians.
+    """
+    if rounds < 1:
+        raise UserError(f"rounds is {rounds}, but it must be at least 1")
+    load("features").run(out, rounds=rounds)
+
+
 def shared(out: Path = Path("results/bench"), steps: int = 60, rounds: int = 3, before: Path | None = None) -> None:
     """Measures the time of a short demo on an idle machine, and while another program keeps one core busy.
 

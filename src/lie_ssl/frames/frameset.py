@@ -115,14 +115,14 @@ class FrameSet:
             try:
                 decode(self._shard(int(shard))[slot], picture)
             except DamagedFrameError as error:
-                raise UserError(f"{self._name(int(row))} {error}; `lie-ssl data verify` finds all damage") from error
+                raise UserError(f"{self.describe(int(row))} {error}; `lie-ssl data verify` finds all damage") from error
         return out
 
     def inputs(self, rows: NDArray[np.integer]) -> NDArray[Any]:
         """Reads the given rows as the input of an encoder: pictures (len(rows), channels, size, size) uint8."""
         return self.read(rows).transpose(0, 3, 1, 2)
 
-    def _name(self, row: int) -> str:
+    def describe(self, row: int) -> str:
         """A description of a frame, for messages."""
         frame, (shard, slot) = self.index.loc[row], self._places[row]
         where = f"slot {slot} of {shard_name(int(shard))} in {self.folder}"

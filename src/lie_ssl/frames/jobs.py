@@ -7,10 +7,8 @@ factors of variation. A job that cannot be pickled runs in this process.
 from __future__ import annotations
 
 import multiprocessing
-import os
 import pickle
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
@@ -22,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lie_ssl._workers import begin_worker, workers_can_start
 from lie_ssl.errors import UserError
 from lie_ssl.frames.codec import encode
 from lie_ssl.frames.config import DataConfig
@@ -78,12 +77,11 @@ def apply_to_picture(picture: NDArray[np.uint8], pose: Pose, factors: Sequence[F
 
 def _can_be_sent(job: Job) -> bool:
     """Whether a worker can unpickle the job: it must be able to import the classes of the source and the factors."""
-    main = sys.modules["__main__"]
-    file = getattr(main, "__file__", None)
+    file = getattr(sys.modules["__main__"], "__file__", None)
     if file is None and any(type(part).__module__ == "__main__" for part in (job.source, *job.factors)):
         return False  # defined in a notebook or a console
-    if file is not None and getattr(main, "__spec__", None) is None and not Path(file).is_file():
-        return False  # a program from standard input, which a worker would try to read again
+    if not workers_can_start():
+        return False
     try:
         pickle.dumps(job)
     except (pickle.PicklingError, AttributeError, TypeError):
@@ -140,15 +138,7 @@ _counter: Any = None
 def _begin_worker(counter: Any) -> None:
     global _counter
     _counter = counter
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        # A worker whose parent was killed must stop writing.
-        threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
-
-
-def _die_with(parent: Any) -> None:
-    parent.join()
-    os._exit(1)
+    begin_worker()
 
 
 def _run_in_worker(job: Job) -> tuple[str, str]:

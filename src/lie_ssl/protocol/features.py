@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from lie_ssl.frames import FrameSet
 from lie_ssl.methods.features import embed_frames
+from lie_ssl.methods.hashing import encoder_hash
 from lie_ssl.protocol.probe import check_finite
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.paths import check_link, inside
@@ -21,16 +22,6 @@ from lie_ssl.storage.paths import check_link, inside
 Rows = NDArray[np.int64]
 
 DIGEST = "sha256"
-
-
-def encoder_hash(encoder: nn.Module) -> str:
-    """A hash of 12 hex digits of the weights and the structure, equal for encoders that compute the same."""
-    # The pooling of tokens is neither in the weights nor in the printed structure.
-    digest = hashlib.sha256(f"{encoder}{getattr(encoder, 'pool', '')}".encode())
-    for name, value in sorted(encoder.state_dict().items()):
-        digest.update(f"{name}{tuple(value.shape)}{value.dtype}".encode())
-        digest.update(value.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
-    return digest.hexdigest()[:12]
 
 
 class Features:

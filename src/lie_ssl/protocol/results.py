@@ -17,11 +17,12 @@ from lie_ssl._text import count
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
+from lie_ssl.methods.hashing import encoder_hash
 from lie_ssl.migration import FORMAT, arm_of, migrate
 from lie_ssl.objectives.registry import OBJECTIVES
 from lie_ssl.protocol.context import Context
 from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Results, Say, Subject
-from lie_ssl.protocol.features import Features, encoder_hash
+from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.schema import read_table
 from lie_ssl.serialization import to_plain
 from lie_ssl.storage.cards import CARD, Kinds, check_fields, read_json

@@ -10,6 +10,8 @@ from lie_ssl._torchvision_compat import import_torchvision
 import_torchvision()  # before lightning, which imports it
 
 if TYPE_CHECKING:
+    from lie_ssl.training.bank import FeatureBank
+    from lie_ssl.training.bank_card import ViewConfig
     from lie_ssl.training.batchnorm import SyncBatchNorm, convert_batchnorm
     from lie_ssl.training.config import LogConfig, OptimConfig, PretrainConfig, load_config
     from lie_ssl.training.export import export_run
@@ -20,14 +22,16 @@ if TYPE_CHECKING:
     from lie_ssl.training.run import pretrain
 
 __all__ = [
-    "LARS", "JobsReporter", "Loaded", "LogConfig", "NullReporter", "OptimConfig", "PretrainConfig", "ProgressReporter",
-    "SyncBatchNorm", "convert_batchnorm", "export_run", "from_pretrained", "load", "load_config", "pretrain",
-    "save_pretrained",
+    "LARS", "FeatureBank", "JobsReporter", "Loaded", "LogConfig", "NullReporter", "OptimConfig", "PretrainConfig",
+    "ProgressReporter", "SyncBatchNorm", "ViewConfig", "convert_batchnorm", "export_run", "from_pretrained", "load",
+    "load_config", "pretrain", "save_pretrained",
 ]  # fmt: skip
 # Only `pretrain` needs lightning, so each module is loaded when one of its names is first used.
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
+        "bank": ("FeatureBank",),
+        "bank_card": ("ViewConfig",),
         "batchnorm": ("SyncBatchNorm", "convert_batchnorm"),
         "config": ("LogConfig", "OptimConfig", "PretrainConfig", "load_config"),
         "export": ("export_run",),
