@@ -32,8 +32,9 @@ from lie_ssl.methods.features import to_float
 from lie_ssl.storage.locks import try_lock
 from lie_ssl.training import bank_filling
 from lie_ssl.training.bank import BANKS, FeatureBank, banks_folder
-from lie_ssl.training.bank_blocks import CHECKSUM, CHECKSUMS, FEATURES, NONE, PAGE, BlockFiller
+from lie_ssl.training.bank_blocks import CHECKSUM, CHECKSUMS, FEATURES, NONE, PAGE, BlockFiller, prepare_files
 from lie_ssl.training.bank_card import BLOCK, ViewConfig, bank_key, describe
+from lie_ssl.training.bank_filling import run_blocks
 from tests.conftest import tiny_config
 from tests.training.tiny_runs import ENVIRONMENT
 
@@ -211,7 +212,7 @@ def test_progress_has_a_rate_and_the_time_left(tiny: FrameSet, tmp_path: Path, m
     monkeypatch.setattr(bank_filling, "EVERY", 0.0)
     recorder = Recorder()
     FeatureBank.fill(mini(), tiny, tmp_path, reporter=recorder)
-    assert recorder.texts[0].startswith(f"computing features: 64 of {len(tiny)} frames, ")
+    assert recorder.texts[0].startswith(f"computing features: 128 of {len(tiny)} frames, ")
     assert recorder.texts[0].endswith("left")
     assert "frames/s" in recorder.texts[0]
 
@@ -346,6 +347,32 @@ def test_features_that_cannot_be_stored_name_their_frame(
     brightest = int(tiny.read(range(BLOCK)).sum(axis=(1, 2, 3), dtype=np.int64).argmax())
     with pytest.raises(UserError, match=rf"{message}, for frame {brightest} \(\w+/.*; check its weights"):
         FeatureBank.fill(Spoiled(value), tiny, tmp_path)
+
+
+class Scaled(nn.Module):
+    """Has a setting that is neither a weight nor printed."""
+
+    def __init__(self, scale: float) -> None:
+        super().__init__()
+        self.scale = scale
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.scale * x.flatten(1)
+
+
+def test_a_module_that_computes_something_else_is_noticed(tiny: FrameSet, tmp_path: Path) -> None:
+    FeatureBank.fill(Scaled(1.0), tiny, tmp_path)
+    FeatureBank.fill(Scaled(1.0), tiny, tmp_path)
+    with pytest.raises(UserError, match="has other features of the first frame than the encoder gives now"):
+        FeatureBank.fill(Scaled(1.1), tiny, tmp_path)
+
+
+def test_a_network_that_cannot_be_sent_runs_here(tiny: FrameSet, tmp_path: Path) -> None:
+    encoder = mini()
+    encoder.body.own = lambda: None  # type: ignore[assignment]
+    filler = BlockFiller(FeatureExtractor(encoder), tiny, tmp_path, ViewConfig())
+    prepare_files(tmp_path, len(tiny), 2 * filler.extractor.dim)
+    assert list(run_blocks(filler, [0, 4], jobs=2)) == [64, 32]
 
 
 def test_a_module_without_a_map_says_so(tiny: FrameSet, tmp_path: Path) -> None:
