@@ -1,16 +1,10 @@
-"""Banks of features: their content, how they are filled and resumed, and what is rejected."""
+"""Banks of features: their content, their names, and what is rejected."""
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
-import threading
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -29,41 +23,15 @@ from lie_ssl.methods.draws import Draws
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.extractor import FeatureConfig, FeatureExtractor
 from lie_ssl.methods.features import to_float
-from lie_ssl.storage.locks import try_lock
-from lie_ssl.training import bank_filling
 from lie_ssl.training.bank import BANKS, FeatureBank, banks_folder
-from lie_ssl.training.bank_blocks import CHECKSUM, CHECKSUMS, FEATURES, NONE, PAGE, BlockFiller
+from lie_ssl.training.bank_blocks import FEATURES, PAGE
 from lie_ssl.training.bank_card import BLOCK, ViewConfig, bank_key, describe
 from tests.conftest import tiny_config
-from tests.training.tiny_runs import ENVIRONMENT
-
-VIEWS = ViewConfig(count=2, augment=AugmentConfig(crop_scale=(0.5, 1.0)), seed=3)
-
-
-def mini(seed: int = 0) -> Encoder:
-    torch.manual_seed(seed)
-    return create_encoder(EncoderConfig("resnet_mini"), 16, 3)
-
-
-@pytest.fixture(scope="module")
-def weights(tmp_path_factory: pytest.TempPathFactory) -> EncoderConfig:
-    """The same encoder as a config, which worker processes can use."""
-    path = tmp_path_factory.mktemp("weights") / "mini.pt"
-    torch.save(mini().body.state_dict(), path)
-    return EncoderConfig("resnet_mini", weights=str(path))
-
-
-@pytest.fixture(scope="module")
-def bank(tiny: FrameSet, weights: EncoderConfig, tmp_path_factory: pytest.TempPathFactory) -> FeatureBank:
-    return FeatureBank.fill(weights, tiny, tmp_path_factory.mktemp("banks"), views=VIEWS, jobs=1)
+from tests.training.bank_examples import VIEWS, mini
 
 
 def copied(bank: FeatureBank, folder: Path) -> Path:
     return Path(shutil.copytree(bank.folder, folder / bank.folder.name))
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {p.name: p.read_bytes() for p in folder.iterdir()}
 
 
 @torch.no_grad()
@@ -96,124 +64,6 @@ def test_statistics_are_those_of_training_frames(bank: FeatureBank, tiny: FrameS
     assert np.allclose(bank.mean, plain.mean(axis=0), rtol=1e-5, atol=1e-6)
     std = plain.std(axis=0)
     assert np.allclose(bank.std, np.where(std == 0, 1, std), rtol=1e-4, atol=1e-6)
-
-
-def test_two_processes_give_the_same_bytes(
-    bank: FeatureBank, tiny: FrameSet, weights: EncoderConfig, tmp_path: Path
-) -> None:
-    other = FeatureBank.fill(weights, tiny, tmp_path, views=VIEWS, jobs=2)
-    assert other.folder.name == bank.folder.name
-    assert files(other.folder) == files(bank.folder)
-
-
-SLOW = """
-import sys, time
-from lie_ssl.frames import FrameSet
-from lie_ssl.methods.augment import AugmentConfig
-from lie_ssl.methods.encoders import EncoderConfig
-from lie_ssl.training.bank import FeatureBank
-from lie_ssl.training.bank_blocks import BlockFiller
-from lie_ssl.training.bank_card import ViewConfig
-
-fill = BlockFiller.__call__
-
-def slow(self, block):
-    count = fill(self, block)
-    time.sleep(60 if block == 1 else 0)
-    return count
-
-BlockFiller.__call__ = slow
-data, weights, folder = sys.argv[1:]
-views = ViewConfig(count=2, augment=AugmentConfig(crop_scale=(0.5, 1.0)), seed=3)
-FeatureBank.fill(EncoderConfig("resnet_mini", weights=weights), FrameSet(data), folder, views=views, jobs=1)
-"""
-
-
-def test_filling_resumes_after_kill(
-    bank: FeatureBank, tiny: FrameSet, weights: EncoderConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "slow.py").write_text(SLOW)
-    command = [sys.executable, str(tmp_path / "slow.py"), str(tiny.folder), str(weights.weights), str(tmp_path)]
-    process = subprocess.Popen(command, env=ENVIRONMENT)
-    folder = tmp_path / bank.folder.name
-    try:
-        wait_until(lambda: len(done_blocks(folder)) >= 2 or process.poll() is not None)
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert done_blocks(folder) == [0, 1]
-    with pytest.raises(UserError, match="is not finished; run the same command again"):
-        FeatureBank.open(folder)
-    with (folder / FEATURES).open("r+b") as file:  # a block that was only half written, and one that was damaged
-        file.seek(2 * BLOCK * bank.read([0]).nbytes)
-        file.write(b"half")
-        file.seek(0)
-        file.write(b"damaged")
-    filled: list[int] = []
-    original = BlockFiller.__call__
-
-    def noted(self: BlockFiller, block: int) -> int:
-        filled.append(block)
-        return original(self, block)
-
-    monkeypatch.setattr(BlockFiller, "__call__", noted)
-    FeatureBank.fill(weights, tiny, tmp_path, views=VIEWS, jobs=1)
-    assert filled == [0, 2, 3, 4]
-    assert {n: b for n, b in files(folder).items() if n != ".lock"} == files(bank.folder)
-
-
-def done_blocks(folder: Path) -> list[int]:
-    path = folder / CHECKSUMS
-    content = path.read_bytes() if path.exists() else b""
-    return [i for i in range(len(content) // CHECKSUM) if content[i * CHECKSUM : (i + 1) * CHECKSUM] != NONE]
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
-class Recorder:
-    """A reporter that keeps everything."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def step(self, done: int, total: int, loss: float) -> None:
-        raise AssertionError
-
-    def busy(self, what: str) -> None:
-        self.texts.append(what)
-
-    def say(self, text: str) -> None:
-        self.texts.append(text)
-
-
-def test_a_second_process_waits(tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    extractor, recorder = FeatureExtractor(mini()), Recorder()
-    folder = tmp_path / bank_key(describe(extractor, tiny, ViewConfig()))
-    folder.mkdir()
-    thread = threading.Thread(target=FeatureBank.fill, args=(mini(), tiny, tmp_path), kwargs={"reporter": recorder})
-    with try_lock(folder) as held:
-        assert held
-        thread.start()
-        wait_until(lambda: bool(recorder.texts))
-    thread.join()
-    assert recorder.texts[0] == f"waiting for another process that fills {folder}"
-    assert len(FeatureBank.open(folder)) == len(tiny)
-    monkeypatch.setattr(BlockFiller, "__call__", None)  # nothing is computed again
-    FeatureBank.fill(mini(), tiny, tmp_path)
-
-
-def test_progress_has_a_rate_and_the_time_left(tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bank_filling, "EVERY", 0.0)
-    recorder = Recorder()
-    FeatureBank.fill(mini(), tiny, tmp_path, reporter=recorder)
-    assert recorder.texts[0].startswith(f"computing features: 64 of {len(tiny)} frames, ")
-    assert recorder.texts[0].endswith("left")
-    assert "frames/s" in recorder.texts[0]
 
 
 def test_the_key_changes_with_each_ingredient(tiny: FrameSet, tmp_path: Path) -> None:
@@ -291,69 +141,22 @@ def test_other_folders_are_not_banks(tiny: FrameSet, tmp_path: Path) -> None:
             FeatureBank.open(folder)
 
 
-def test_a_full_disk_is_found_before(tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**6, 10**6, 1000))
-    with pytest.raises(UserError, match=r"the features need .* GB, but .* has 1e-06 GB free; free some space"):
-        FeatureBank.fill(mini(), tiny, tmp_path)
+class Scaled(nn.Module):
+    """Has a setting that is neither a weight nor printed."""
 
-
-def test_a_disk_that_fills_up_keeps_what_is_finished(
-    tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened = Path.open
-    count = 0
-
-    def full(self: Path, mode: str = "r", *rest: Any) -> Any:
-        nonlocal count
-        count += mode == "r+b"
-        if count > 4:  # two files a block
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return opened(self, mode, *rest)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "open", full)
-        with pytest.raises(UserError, match="No space left on device; free some space and run the same command again"):
-            FeatureBank.fill(mini(), tiny, tmp_path)
-    (folder,) = tmp_path.iterdir()
-    assert done_blocks(folder) == [0, 1]
-    assert len(FeatureBank.fill(mini(), tiny, tmp_path)) == len(tiny)
-
-
-class Spoiled(nn.Module):
-    """Gives a wrong value for the brightest picture of a batch."""
-
-    def __init__(self, value: float) -> None:
+    def __init__(self, scale: float) -> None:
         super().__init__()
-        self.value = value
+        self.scale = scale
 
     def forward(self, x: Tensor) -> Tensor:
-        features = x.flatten(1)[:, :3].clone()
-        features[x.sum((1, 2, 3)).argmax(), 1] = self.value
-        return features
+        return self.scale * x.flatten(1)
 
 
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        (float("nan"), "features that are not finite"),
-        (float("-inf"), "features that are not finite"),
-        (7e4, "features above 65,504, the largest number of float16"),
-    ],
-)
-def test_features_that_cannot_be_stored_name_their_frame(
-    tiny: FrameSet, tmp_path: Path, value: float, message: str
-) -> None:
-    brightest = int(tiny.read(range(BLOCK)).sum(axis=(1, 2, 3), dtype=np.int64).argmax())
-    with pytest.raises(UserError, match=rf"{message}, for frame {brightest} \(\w+/.*; check its weights"):
-        FeatureBank.fill(Spoiled(value), tiny, tmp_path)
-
-
-def test_a_module_without_a_map_says_so(tiny: FrameSet, tmp_path: Path) -> None:
-    recorder = Recorder()
-    bank = FeatureBank.fill(nn.Flatten(), tiny, tmp_path, reporter=recorder)
-    assert recorder.texts[0] == "Flatten gives no map, so only its pooled output is used"
-    assert bank.dim == 3 * 16 * 16
-    assert np.allclose(bank.read([9])[0, 0], tiny.read([9])[0].transpose(2, 0, 1).ravel() / 127.5 - 1, atol=1e-3)
+def test_a_module_that_computes_something_else_is_noticed(tiny: FrameSet, tmp_path: Path) -> None:
+    FeatureBank.fill(Scaled(1.0), tiny, tmp_path)
+    FeatureBank.fill(Scaled(1.0), tiny, tmp_path)
+    with pytest.raises(UserError, match="has other features of the first frame than the encoder gives now"):
+        FeatureBank.fill(Scaled(1.1), tiny, tmp_path)
 
 
 def test_one_frame_only(tmp_path: Path) -> None:
@@ -382,23 +185,7 @@ def test_a_data_set_that_cannot_be_written_needs_another_folder(
         banks_folder(tiny, None)
 
 
-def test_a_link_that_leads_elsewhere_is_not_followed(tiny: FrameSet, tmp_path: Path) -> None:
-    mine = tmp_path / "mine.txt"
-    mine.write_text("mine")
-    folder = tmp_path / "banks" / bank_key(describe(FeatureExtractor(mini()), tiny, ViewConfig()))
-    folder.mkdir(parents=True)
-    (folder / FEATURES).symlink_to(mine)
-    with pytest.raises(UserError, match="is a link that leads out of"):
-        FeatureBank.fill(mini(), tiny, tmp_path / "banks")
-    assert mine.read_text() == "mine"
-
-
 @pytest.mark.parametrize("count", [-1, 65, 1.5])
 def test_wrong_numbers_of_views_are_rejected(count: Any) -> None:
     with pytest.raises(UserError, match=r"views.count is .* from 0 to 64"):
         ViewConfig(count=count)
-
-
-def test_wrong_numbers_of_jobs_are_rejected(tiny: FrameSet, weights: EncoderConfig, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="jobs is 0, but it must be at least 1"):
-        FeatureBank.fill(weights, tiny, tmp_path, jobs=0)

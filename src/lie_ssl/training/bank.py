@@ -46,6 +46,7 @@ from lie_ssl.training.progress import NullReporter, ProgressReporter
 
 BANKS = ".banks"  # in the folder of a data set
 OTHER = "give the folder of another bank"
+CLOSE = 0.01  # relative difference that float16 and other hardware may make
 
 
 class FeatureBank:
@@ -106,6 +107,8 @@ class FeatureBank:
             check_same(bank.folder, bank.card, describe_extractor(extractor), OTHER)
         if frames is not None:
             check_same(bank.folder, bank.card, {"data": frames.card["card_hash"]}, OTHER)
+        if extractor is not None and frames is not None:
+            bank.check_first(extractor, frames)
         return bank
 
     @classmethod
@@ -148,7 +151,19 @@ class FeatureBank:
                 if not is_finished(bank, description):
                     filler = BlockFiller(extractor, frames, bank, views)
                     _fill(filler, description, jobs, isinstance(encoder, nn.Module), reporter)
-        return cls(bank)
+        filled = cls(bank)
+        filled.check_first(extractor, frames)
+        return filled
+
+    def check_first(self, extractor: FeatureExtractor, frames: FrameSet) -> None:
+        """Computes the first frame again: a user's own module may compute something else with the same weights."""
+        stored = self.read([0])[0, 0].astype(np.float32)
+        computed = BlockFiller(extractor, frames, self.folder, ViewConfig()).compute(np.array([0]))[0, 0]
+        if np.abs(computed - stored).max() > CLOSE * np.abs(stored).max():
+            raise UserError(
+                f"{self.folder} has other features of the first frame than the encoder gives now, so its code has "
+                f"changed; {remedy_for(self.folder)}"
+            )
 
 
 def build_extractor(

@@ -65,28 +65,30 @@ def process_count(jobs: int | None, blocks: int, encoder: nn.Module) -> int:
 
 def fill_blocks(filler: BlockFiller, blocks: Sequence[int], jobs: int, reporter: ProgressReporter) -> None:
     """Fills blocks; the result does not depend on the number of processes."""
-    total, start, told = len(filler.frames), time.monotonic(), 0.0
-    before = done = total - sum(min(BLOCK, total - block * BLOCK) for block in blocks)
+    total, told = len(filler.frames), 0.0
+    done = total - sum(min(BLOCK, total - block * BLOCK) for block in blocks)
+    first: tuple[float, int] | None = None  # the rate counts from the first block on, without the start of processes
     for frames in run_blocks(filler, blocks, jobs):
         done += frames
-        if (now := time.monotonic()) - told > EVERY:
-            told, rate = now, (done - before) / (now - start)
-            left = (total - done) / rate
+        now = time.monotonic()
+        if first is None:
+            first, told = (now, done), now
+        elif now - told > EVERY:
+            told, rate = now, (done - first[1]) / (now - first[0])
+            left = int((total - done) / rate)
             reporter.busy(
                 f"computing features: {done:,} of {total:,} frames, {rate:,.0f} frames/s, "
-                f"{int(left) // 60}:{int(left) % 60:02d} left"
+                f"{left // 60}:{left % 60:02d} left"
             )
 
 
 def run_blocks(filler: BlockFiller, blocks: Sequence[int], jobs: int) -> Iterator[int]:
     """Runs `filler` on the blocks, and yields the number of frames of each as it finishes."""
-    if jobs <= 1 or not workers_can_start():
+    sent = _pickled(filler) if jobs > 1 and workers_can_start() else None
+    if sent is None:
         yield from map(filler, blocks)
         return
     context = multiprocessing.get_context("spawn")
-    sent = pickle.dumps(
-        filler
-    )  # by value: torch would put the weights into shared memory, of which there may be little
     with ProcessPoolExecutor(jobs, context, _begin, (sent,)) as pool:
         try:
             for future in as_completed([pool.submit(_fill, block) for block in blocks]):
@@ -102,6 +104,15 @@ def run_blocks(filler: BlockFiller, blocks: Sequence[int], jobs: int) -> Iterato
             ) from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _pickled(filler: BlockFiller) -> bytes | None:
+    """The filler by value, as torch would put the weights into shared memory, of which there may be little; None if a
+    user's own network cannot be sent."""
+    try:
+        return pickle.dumps(filler)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return None
 
 
 _filler: BlockFiller | None = None
