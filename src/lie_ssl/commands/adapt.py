@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from lie_ssl.commands.parsing import call, popped
+from lie_ssl.commands.parsing import call, check_data, pop_values
 from lie_ssl.commands.pretrain import pop_flag, run
 from lie_ssl.errors import UserError
 from lie_ssl.methods.packaged import ENCODERS
@@ -29,7 +29,7 @@ def adapt(arguments: list[str]) -> None:
     """
     weights, rest = pop_flag(arguments, "--weights", "")
     method, rest = pop_flag(rest, "--method", "simclr")
-    trust, rest = popped(rest, "--trust")
+    trust, rest = pop_values(rest, "--trust")
     words: list[str] = []
     while rest and not rest[0].startswith("-") and len(words) < 2:
         words.append(rest.pop(0))
@@ -38,7 +38,7 @@ def adapt(arguments: list[str]) -> None:
             print(usage())
             sys.exit(0)
         raise UserError(
-            "name an encoder and an objective: lie-ssl adapt ENCODER OBJECTIVE, such as `package:efficientnet_lite0 lie`"
+            "name an encoder and an objective: lie-ssl adapt ENCODER OBJECTIVE, such as `resnet50 lie --weights timm`"
         )
     published = find_encoder(words[0], weights or None, trust)
     default = adapt_config(published.config, words[1], method)
@@ -50,8 +50,7 @@ def adapt(arguments: list[str]) -> None:
             config: Settings of the run.
             out: Folder of the run. An unfinished run is resumed; another run is never overwritten.
         """
-        if not config.data:
-            raise UserError("give the data set to learn from: --data FOLDER (make one with `lie-ssl data make demo`)")
+        check_data(config.data)
         run(config, out, published.module)
 
     call(main, " ".join(["lie-ssl adapt", *words]), rest, description=adapt.__doc__)

@@ -14,13 +14,14 @@ from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
 from lie_ssl.protocol.results import evaluate_encoder, evaluate_run
 from lie_ssl.recipes.evaluate import evaluate_recipe
-from lie_ssl.training.folder import read_run_card
+from lie_ssl.training.folder import is_adapted, read_run_card
 from lie_ssl.training.loading import Which
 
 ABOUT = """Evaluates an encoder with the paper's protocol and writes long tables with a card.
 
-RUN, the first argument, is a folder made by `lie-ssl pretrain` or a file made by `lie-ssl export`. Alternatively,
---encoder.name gives any encoder, such as a timm model. --recipe small, paper or gaps sets the defaults of the flags.
+RUN, the first argument, is a folder made by `lie-ssl adapt` or `lie-ssl pretrain`, or a file made by `lie-ssl export`.
+Alternatively, --encoder.name gives any encoder, such as a timm model. --recipe small, paper, gaps or adapt sets the
+defaults of the flags; it is adapt for an adapted encoder and small for everything else.
 
 Example: lie-ssl evaluate runs/mae_lie --finetune.steps 0
 
@@ -30,12 +31,12 @@ Example: lie-ssl evaluate --encoder.name resnet50 --encoder.weights timm --data 
 
 def evaluate(arguments: list[str]) -> None:
     """Reads the arguments that determine the flags, then the flags."""
-    recipe, rest = pop_flag(arguments, "--recipe", "small")
+    recipe, rest = pop_flag(arguments, "--recipe", "")
     word = rest.pop(0) if rest and not rest[0].startswith("-") else ""
     if any(a.startswith("--encoder.") for a in rest):
         if word:
             raise UserError(f"give a run or --encoder.name, not both ({word})")
-        _encoder(recipe, rest)
+        _encoder(recipe or "small", rest)
     elif word or any(a in ("-h", "--help") for a in rest):
         _run(recipe, word, rest)
     else:
@@ -45,7 +46,7 @@ def evaluate(arguments: list[str]) -> None:
 def _run(recipe: str, run: str, arguments: list[str]) -> None:
     of_run = Path(run).is_dir()
     card = read_run_card(Path(run)) if run and of_run else {"method": "mae", "arm": "alone"}
-    default = evaluate_recipe(recipe, card["method"], card["arm"])
+    default = evaluate_recipe(recipe or ("adapt" if is_adapted(card) else "small"), card["method"], card["arm"])
 
     def main(
         config: Annotated[EvaluateConfig, tyro.conf.arg(name="")] = default,

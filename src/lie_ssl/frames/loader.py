@@ -15,7 +15,8 @@ from lie_ssl.frames.pairs import PairBatch, PairSampler
 
 
 class PairTensors(TypedDict):
-    """One batch: B pairs of pictures (B, C, H, W) uint8 or of stored features (B, 1 + V, K) float16, delta (B, F), class labels (B,), paired (B,)."""
+    """One batch: B pairs of pictures (B, C, H, W) uint8 or of stored features (B, 1 + V, K) float16, delta (B, F),
+    class labels (B,), paired (B,)."""
 
     x: torch.Tensor
     x_next: torch.Tensor

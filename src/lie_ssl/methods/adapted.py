@@ -121,7 +121,9 @@ class AdaptedEncoder(Encoder):
     def features(self, images: Tensor) -> Tensor:
         """(B, C, S, S) in [0, 1] -> (B, K)."""
         if self.extractor is None:
-            raise UserError("this model was built for stored features; load the run with lie_ssl.load to embed pictures")
+            raise UserError(
+                "this model was built for stored features; load the run with lie_ssl.load to embed pictures"
+            )
         found: Tensor = self.extractor(images)
         return found
 

@@ -12,10 +12,12 @@ from typing import Any
 
 import pandas as pd
 import torch
+from torch import nn
 
 from lie_ssl._text import count
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
+from lie_ssl.methods.adapted import AdaptConfig, AdaptedEncoder
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.hashing import encoder_hash
 from lie_ssl.migration import FORMAT, arm_of, migrate
@@ -31,14 +33,17 @@ from lie_ssl.storage.limits import check_minimum_memory
 from lie_ssl.storage.paths import check_link, check_name
 from lie_ssl.storage.tables import write_table
 from lie_ssl.storage.trust import is_import_path
+from lie_ssl.training.bank import build_extractor
 from lie_ssl.training.banked import check_adapted, stored_features
 from lie_ssl.training.capacity import encoder_threads
 from lie_ssl.training.config import PretrainConfig, subject_name
 from lie_ssl.training.coordinates import COORDINATES, read_coordinates
 from lie_ssl.training.folder import check_run_card, machine, versions
 from lie_ssl.training.loading import Loaded, Which, load
+from lie_ssl.training.progress import ProgressReporter
 
 FEATURES = "features"  # folder of cached embeddings
+FROZEN_ARM = "frozen"  # arm of a published encoder without a head
 OR_NONE = type(None)
 CARD_FIELDS: dict[str, Kinds] = {
     "method": str, "arm": str, "seed": int, "config": dict, "which": (str, OR_NONE), "pretraining": (dict, OR_NONE),
@@ -104,8 +109,39 @@ def evaluate_encoder(
     return _evaluate(subject, frames, config, Path(out), Path(out) / FEATURES, about, say)
 
 
+def evaluate_frozen(
+    encoder: EncoderConfig, adapt: AdaptConfig, data: Path | str, config: EvaluateConfig, out: Path | str,
+    say: Say = lambda _: None, reporter: ProgressReporter | None = None,
+) -> Results:  # fmt: skip
+    """Evaluates a published encoder by the stored features on which its head would be trained. The arm is `frozen`.
+
+    Args:
+        encoder: The encoder.
+        adapt: Which features are stored.
+        data: Folder of the data set.
+        config: Settings of the protocol.
+        out: Folder of the evaluation.
+        say: Called with messages for the user.
+        reporter: Receives the progress of storing features.
+    """
+    frames = FrameSet(data)
+    extractor = build_extractor(encoder, frames, adapt.features)
+    run = PretrainConfig(encoder=encoder, adapt=adapt, data=str(data))
+    stored = stored_features(encoder, run, frames, reporter)
+    module = AdaptedEncoder(nn.Identity(), extractor.dim, frames.size, frames.channels, extractor)
+    about = {"which": None, "pretraining": None, "run": None, "encoder": to_plain(encoder)}
+    subject = Subject(module.eval(), run.subject, FROZEN_ARM)
+    return _evaluate(subject, stored, config, Path(out), None, about, say)
+
+
 def _evaluate(
-    subject: Subject, frames: FrameSet, config: EvaluateConfig, out: Path, cache: Path, about: dict[str, Any], say: Say
+    subject: Subject,
+    frames: FrameSet,
+    config: EvaluateConfig,
+    out: Path,
+    cache: Path | None,
+    about: dict[str, Any],
+    say: Say,
 ) -> Results:
     encoder = subject.encoder
     if (frames.size, frames.channels) != (encoder.image_size, encoder.channels):

@@ -6,6 +6,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.probe import ProbeConfig
+from lie_ssl.protocol.readout import ReadoutConfig
 from lie_ssl.serialization import suggestion
 
 
@@ -55,12 +56,23 @@ def gaps_evaluation(method: str = "mae", arm: str = "alone") -> EvaluateConfig:
     )
 
 
+def adapt_evaluation(method: str = "mae", arm: str = "alone") -> EvaluateConfig:
+    """For adapted encoders: linear classifiers on what the group leaves unchanged, and angles read by the operator
+    and by a network; a minute."""
+    return EvaluateConfig(
+        proportions=(0.05, 0.5), probe=ProbeConfig(steps=1000, rates=rates(-1, -4, 4), optimisers=("adamw",)),
+        finetune=FinetuneConfig(steps=0), limit=2000, pairs=20, part="identity", readout=ReadoutConfig(),
+    )  # fmt: skip
+
+
 def rates(first: int, last: int, count: int = 7) -> tuple[float, ...]:
     """Learning rates from one power of ten to another, evenly spaced on a logarithmic scale."""
     return tuple(float(f"{10 ** (first + (last - first) * i / (count - 1)):.6g}") for i in range(count))
 
 
-EVALUATE_RECIPES = {"small": small_evaluation, "paper": paper_evaluation, "gaps": gaps_evaluation}
+EVALUATE_RECIPES = {
+    "small": small_evaluation, "paper": paper_evaluation, "gaps": gaps_evaluation, "adapt": adapt_evaluation,
+}  # fmt: skip
 
 
 def evaluate_recipe(name: str, method: str = "mae", arm: str = "alone") -> EvaluateConfig:

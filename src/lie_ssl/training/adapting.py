@@ -106,6 +106,7 @@ def unit_rotations() -> OperatorConfig:
         fixed=IDENTITY, normalise="speed",
     )  # fmt: skip
 
+
 def adapt(
     encoder: str | nn.Module, data: Any, objective: str = "lie", out: Path | str | None = None, *,
     weights: str | None = None, config: PretrainConfig | None = None, reporter: ProgressReporter | None = None,
@@ -142,7 +143,10 @@ def adapt(
     with tempfile.TemporaryDirectory(prefix="lie_ssl-") as temporary:
         folder = Path(temporary)
         if not isinstance(data, (str, Path, FrameSet)):
-            data, config = import_pairs(data, folder / "data", size=SIZE, seed=config.seed), replace(config, diverse=1.0)
+            data, config = (
+                import_pairs(data, folder / "data", size=SIZE, seed=config.seed),
+                replace(config, diverse=1.0),
+            )
         config = replace(config, data=str(data.folder if isinstance(data, FrameSet) else data))
         run = pretrain(config, folder / "run" if out is None else out, reporter, published.module)
         return load(run, trust=(*trust, *import_paths(config)), encoder=published.module)

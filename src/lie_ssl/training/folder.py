@@ -138,6 +138,11 @@ def _name_arm(card: dict[str, Any], folder: Path) -> None:
         card["arm"] = arm_of(migrate("config", config, str(folder / CONFIG)))
 
 
+def is_adapted(card: dict[str, Any]) -> bool:
+    """Whether a run trained the head of an adapted encoder, from its card."""
+    return bool(card.get("adapted"))
+
+
 def check_run_card(card: dict[str, Any], where: str, remedy: str) -> None:
     """Rejects a card that lacks required fields."""
     check_fields(card, CARD_FIELDS, where, remedy)
@@ -165,6 +170,7 @@ def first_card(config: PretrainConfig, frames: FrameSet, encoder: Any, device: s
         "size": frames.size,
         "channels": frames.channels,
         "factors": list(Deltas(frames.index, kinds_of(config, frames)).factors),
+        "adapted": config.adapt is not None,
         "dim": encoder.dim,
         "pool": encoder.pool if encoder.is_vit else "auto",  # the setting that rebuilds it
         "weights": None if report is None else str(report),

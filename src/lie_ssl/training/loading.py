@@ -56,7 +56,7 @@ class Loaded:
 
         Args:
             images: PIL pictures, uint8 arrays (N, H, W, C), (H, W, C) or grey (N, H, W), tensors (N, C, H, W) in
-                [0, 1] or uint8, paths of picture files, lists of these, or folders (see :func:`lie_ssl.training.pictures.picture_files`).
+                [0, 1] or uint8, paths of picture files, lists of these, or folders.
             batch: Batch size.
 
         Returns:

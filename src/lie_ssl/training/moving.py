@@ -50,7 +50,7 @@ def factor_index(operator: LieOperator | None, factors: Sequence[str], factor: s
         raise UserError("this model has no operator, so it cannot read or make moves; train one with the objective lie")
     if factor is None and len(factors) == 1:
         return 0
-    if factor not in factors:
+    if factor is None or factor not in factors:
         given = "name the factor that moves" if factor is None else f"there is no factor {factor!r}"
         raise UserError(f"{given}; the model knows {', '.join(factors)}")
     return list(factors).index(factor)

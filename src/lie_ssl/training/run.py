@@ -28,11 +28,11 @@ from lie_ssl.serialization import MAX_INTEGER
 from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.limits import check_memory, check_minimum_memory
 from lie_ssl.storage.locks import folder_lock
+from lie_ssl.training.bank import build_extractor
+from lie_ssl.training.banked import FROZEN, BankedFrames, check_adapted, stored_features, write_frozen
 from lie_ssl.training.batchnorm import convert_batchnorm
 from lie_ssl.training.bf16 import REMEDY as AMX_REMEDY
 from lie_ssl.training.bf16 import cpu_has_bf16
-from lie_ssl.training.bank import build_extractor
-from lie_ssl.training.banked import FROZEN, BankedFrames, check_adapted, stored_features, write_frozen
 from lie_ssl.training.callback import RunCallback
 from lie_ssl.training.capacity import run_threads
 from lie_ssl.training.checkpoint_io import AtomicCheckpointIO

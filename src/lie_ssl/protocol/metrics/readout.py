@@ -53,4 +53,5 @@ def _trained(context: Context, poses: str, config: ReadoutConfig) -> Readout:
 def _angles(context: Context, moves: Moves) -> Angles:
     """The angles of moves, in radians."""
     angle = context.frames.index["angle"].to_numpy(np.float64)
-    return np.radians(angle[moves.target] - angle[moves.source])
+    difference: Angles = np.radians(angle[moves.target] - angle[moves.source])
+    return difference
