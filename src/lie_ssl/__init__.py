@@ -8,11 +8,12 @@ from lie_ssl.errors import UserError
 
 if TYPE_CHECKING:
     from lie_ssl.lie import LieLoss, LieOperator, exp_action
+    from lie_ssl.training.adapting import adapt
     from lie_ssl.training.loading import load
     from lie_ssl.training.pretrained import from_pretrained
 
 __version__ = "0.2.0"
-__all__ = ["LieLoss", "LieOperator", "UserError", "__version__", "exp_action", "from_pretrained", "load"]
+__all__ = ["LieLoss", "LieOperator", "UserError", "__version__", "adapt", "exp_action", "from_pretrained", "load"]
 
 
 def __getattr__(name: str) -> Any:
@@ -21,10 +22,10 @@ def __getattr__(name: str) -> Any:
         from lie_ssl import lie
 
         return getattr(lie, name)
-    if name in ("from_pretrained", "load"):
+    if name in ("adapt", "from_pretrained", "load"):
         from lie_ssl.extras import require
 
-        require(f"lie_ssl.{name}", "vision", "data")
+        require(f"lie_ssl.{name}", "vision", "data", *(("train",) if name == "adapt" else ()))
         from lie_ssl import training
 
         return getattr(training, name)
