@@ -28,16 +28,18 @@ class AdaptConfig:
     """The features of the frozen encoder."""
     dim: int | None = None
     """Size of the embedding z; None for 128 dimensions and 48 for each factor of variation."""
-    hidden: int = 1024
-    """Width of the head."""
+    hidden: int = 512
+    """Width of both parts of the head."""
+    components: int | None = 512
+    """Principal components of the features that the identity part of z sees; None for all features."""
     dropout: float = 0.2
-    """Dropout before both layers of the head."""
+    """Dropout before every layer of the head."""
     views: int = 0
     """Augmented views of each frame to store, for the self-supervised loss of the method."""
 
     def __post_init__(self) -> None:
         check_numbers(self, "adapt")
-        for name in ("dim", "hidden"):
+        for name in ("dim", "hidden", "components"):
             if (value := getattr(self, name)) is not None and value < 1:
                 raise UserError(f"adapt.{name} is {value}, but it must be 1 or more")
         if not 0 <= self.dropout < 1:
@@ -51,35 +53,68 @@ class AdaptConfig:
 
 
 class Head(nn.Module):
-    """Standardises features (B, K) and maps them to embeddings (B, M) by two layers.
+    """Maps features (B, K) to embeddings z = (u, v) of size M, by two layers each for u and v.
+
+    v sees all standardised features, and u only their principal components: recognition of new objects gains from
+    fewer features, pose from more.
 
     Args:
         features: K.
         dim: M.
-        config: Its width and dropout.
+        identity: Size of u.
+        config: Widths and dropout.
     """
 
     mean: Tensor
     std: Tensor
+    basis: Tensor
 
-    def __init__(self, features: int, dim: int, config: AdaptConfig) -> None:
+    def __init__(self, features: int, dim: int, identity: int, config: AdaptConfig) -> None:
         super().__init__()
+        components = min(features, config.components or features)
         self.register_buffer("mean", torch.zeros(features))
         self.register_buffer("std", torch.ones(features))
-        self.layers = nn.Sequential(
-            nn.Dropout(config.dropout), nn.Linear(features, config.hidden), nn.GELU(), nn.Dropout(config.dropout),
-            nn.Linear(config.hidden, dim),
-        )  # fmt: skip
+        self.register_buffer("basis", torch.eye(features, components))
+        self.identity = _layers(components, identity, config) if identity else None
+        self.moved = _layers(features, dim - identity, config) if dim > identity else None
 
+    @torch.no_grad()
     def standardise(self, mean: Tensor, std: Tensor) -> None:
         """Sets the mean and the standard deviation (K,) of the features."""
         self.mean.copy_(mean)
         self.std.copy_(std)
 
+    @torch.no_grad()
+    def reduce(self, sample: Tensor) -> None:
+        """Sets the principal components to those of some features (N, K), with a mean square of 1 in all."""
+        count = self.basis.shape[1]
+        if count == len(self.basis):
+            return
+        x = self.standardised(sample)
+        rank = min(count, len(x))
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            vectors = torch.svd_lowrank(x, q=rank, niter=3)[2]
+        self.basis.zero_()
+        self.basis[:, :rank] = vectors / (x @ vectors).square().mean().sqrt().clamp_min(SMALL)
+
+    def standardised(self, features: Tensor) -> Tensor:
+        """(B, K) -> (B, K)."""
+        return (features - self.mean) / (self.std + SMALL)
+
     def forward(self, features: Tensor) -> Tensor:
         """(B, K) -> (B, M)."""
-        out: Tensor = self.layers((features - self.mean) / (self.std + SMALL))
-        return out
+        x = self.standardised(features)
+        parts = [] if self.identity is None else [self.identity(x @ self.basis)]
+        parts += [] if self.moved is None else [self.moved(x)]
+        return torch.cat(parts, dim=1)
+
+
+def _layers(features: int, dim: int, config: AdaptConfig) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Dropout(config.dropout), nn.Linear(features, config.hidden), nn.GELU(), nn.Dropout(config.dropout),
+        nn.Linear(config.hidden, dim),
+    )  # fmt: skip
 
 
 class AdaptedEncoder(Encoder):

@@ -26,6 +26,7 @@ from lie_ssl.serialization import check_numbers
 
 POOLED = "pooled"  # name of the part that is the encoder's output
 MOST_CELLS = 64  # of a side
+GRID, MOST_FEATURES = 4, 4096  # default cells per side, and features of all maps at which there are fewer
 # Stages after which maps are taken, for families that are recognised by the names of their parts: ResNet, ConvNeXt,
 # EfficientNet and MobileNet. Vision transformers, whose `blocks` give tokens, have their own rule.
 STAGES = ("layer3", "stages.2", "blocks.4")
@@ -37,12 +38,13 @@ class FeatureConfig:
 
     layers: tuple[str, ...] | None = None
     """Middle layers, by their names in the network; None for the default of the encoder's family, () for none."""
-    grid: int = 4
-    """Cells per side to which the map of a layer is averaged."""
+    grid: int | None = None
+    """Cells per side to which the map of a layer is averaged; None for 4, or fewer if that would be more than 4,096
+    numbers."""
 
     def __post_init__(self) -> None:
         check_numbers(self, "features")
-        if not isinstance(self.grid, int) or not 1 <= self.grid <= MOST_CELLS:
+        if self.grid is not None and (not isinstance(self.grid, int) or not 1 <= self.grid <= MOST_CELLS):
             raise UserError(f"features.grid is {self.grid!r}, but it must be a whole number from 1 to {MOST_CELLS}")
         layers: Any = self.layers
         if layers is None:
@@ -75,18 +77,19 @@ class FeatureExtractor(nn.Module):
     def __init__(self, encoder: Encoder, config: FeatureConfig | None = None) -> None:
         super().__init__()
         config = config or FeatureConfig()
-        self.encoder, self.grid, self.note = encoder, config.grid, ""
+        self.encoder, self.note = encoder, ""
         self.eval()
         maps = find_maps(encoder)
         if config.layers is None:
-            self.layers = default_layers(maps, config.grid)
+            self.layers = default_layers(maps, config.grid or GRID)
             if not self.layers:
                 self.note = f"{type(encoder.body).__name__} gives no map, so only its pooled output is used"
         else:
             for name in config.layers:
                 _check_layer(name, encoder.body, maps)
             self.layers = config.layers
-        self.averages = nn.ModuleList(GridAverage(maps[name], config.grid) for name in self.layers)
+        self.grid = config.grid or default_grid([maps[name] for name in self.layers])
+        self.averages = nn.ModuleList(GridAverage(maps[name], self.grid) for name in self.layers)
         sizes = [encoder.dim, *(average.dim for average in self._averages)]
         ends = [sum(sizes[: i + 1]) for i in range(len(sizes))]
         names = (POOLED, *self.layers)
@@ -173,6 +176,12 @@ def default_layers(maps: dict[str, Map], grid: int) -> tuple[str, ...]:
     # Attention gives (B, heads, N, d), which looks like a map, but is seldom square.
     others = [name for name, layer in maps.items() if layer.rows == layer.columns >= grid]
     return tuple(known[:1] or others[-1:])
+
+
+def default_grid(layers: Sequence[Map]) -> int:
+    """Cells per side: 4, or fewer for wide layers, whose features would be too many for a small head."""
+    channels = sum(layer.channels for layer in layers)
+    return next((cells for cells in range(GRID, 1, -1) if channels * cells**2 <= MOST_FEATURES), 1)
 
 
 @contextmanager

@@ -52,6 +52,9 @@ class OperatorObjectiveConfig(ObjectiveConfig):
     def kinds(self, pose_kinds: Sequence[str]) -> tuple[str, ...]:
         return tuple(pose_kinds) if self.by_kind else ()
 
+    def identity_dims(self, dim: int) -> int:
+        return self.operator.fixed_dims(dim)
+
     @property
     def separates(self) -> bool:
         return self.ssl + self.loss_config().lie + self.invariant > 0

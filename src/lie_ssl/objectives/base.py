@@ -78,6 +78,10 @@ class ObjectiveConfig:
         """The kinds of pose (2d, 3d ...) that are separate factors; none by default."""
         return ()
 
+    def identity_dims(self, dim: int) -> int:
+        """How many leading dimensions of an embedding say what an object is, whatever its pose; all by default."""
+        return dim
+
     @property
     def separates(self) -> bool:
         """Whether a term keeps embeddings apart; without one, they could all become equal."""
@@ -101,6 +105,8 @@ class PairObjective(nn.Module, ABC):
     Config: ClassVar[type[ObjectiveConfig]]
     needs_pairs: ClassVar[bool] = True
     """Whether the second frames are embedded."""
+    trains: ClassVar[bool] = True
+    """Whether anything is learned; the baseline of an adapted encoder learns nothing."""
     has_mover: ClassVar[bool] = False
     """Whether it has a module that moves embeddings."""
 

@@ -17,7 +17,7 @@ from torch import nn
 from lie_ssl._text import count
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.methods.adapted import AdaptConfig, AdaptedEncoder
+from lie_ssl.methods.adapted import AdaptedEncoder
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.hashing import encoder_hash
 from lie_ssl.migration import FORMAT, arm_of, migrate
@@ -40,10 +40,9 @@ from lie_ssl.training.config import PretrainConfig, subject_name
 from lie_ssl.training.coordinates import COORDINATES, read_coordinates
 from lie_ssl.training.folder import check_run_card, machine, versions
 from lie_ssl.training.loading import Loaded, Which, load
-from lie_ssl.training.progress import ProgressReporter
+from lie_ssl.training.progress import NullReporter, ProgressReporter
 
 FEATURES = "features"  # folder of cached embeddings
-FROZEN_ARM = "frozen"  # arm of a published encoder without a head
 OR_NONE = type(None)
 CARD_FIELDS: dict[str, Kinds] = {
     "method": str, "arm": str, "seed": int, "config": dict, "which": (str, OR_NONE), "pretraining": (dict, OR_NONE),
@@ -110,28 +109,28 @@ def evaluate_encoder(
 
 
 def evaluate_frozen(
-    encoder: EncoderConfig, adapt: AdaptConfig, data: Path | str, config: EvaluateConfig, out: Path | str,
-    say: Say = lambda _: None, reporter: ProgressReporter | None = None,
-) -> Results:  # fmt: skip
-    """Evaluates a published encoder by the stored features on which its head would be trained. The arm is `frozen`.
+    run: PretrainConfig, config: EvaluateConfig, out: Path | str, reporter: ProgressReporter | None = None
+) -> Results:
+    """Evaluates a published encoder by the stored features on which heads are trained, the baseline of these heads.
 
     Args:
-        encoder: The encoder.
-        adapt: Which features are stored.
-        data: Folder of the data set.
+        run: The config of an adapted encoder, with the objective `frozen`.
         config: Settings of the protocol.
         out: Folder of the evaluation.
-        say: Called with messages for the user.
-        reporter: Receives the progress of storing features.
+        reporter: Receives messages and the progress of storing features.
     """
-    frames = FrameSet(data)
-    extractor = build_extractor(encoder, frames, adapt.features)
-    run = PretrainConfig(encoder=encoder, adapt=adapt, data=str(data))
-    stored = stored_features(encoder, run, frames, reporter)
+    if run.adapt is None:
+        raise UserError(f"the objective {run.arm} needs stored features; use it with `lie-ssl adapt` or its recipes")
+    frames, reporter = FrameSet(run.data), reporter or NullReporter()
+    extractor = build_extractor(run.encoder, frames, run.adapt.features)
+    stored = stored_features(run.encoder, run, frames, reporter)
     module = AdaptedEncoder(nn.Identity(), extractor.dim, frames.size, frames.channels, extractor)
-    about = {"which": None, "pretraining": None, "run": None, "encoder": to_plain(encoder)}
-    subject = Subject(module.eval(), run.subject, FROZEN_ARM)
-    return _evaluate(subject, stored, config, Path(out), None, about, say)
+    about = {
+        "which": None, "pretraining": None, "run": None, "encoder": to_plain(run.encoder), "adapt": to_plain(run.adapt),
+        "config_digest": run.digest(),
+    }  # fmt: skip
+    subject = Subject(module.eval(), run.subject, run.arm, run.seed)
+    return _evaluate(subject, stored, config, Path(out), None, about, reporter.say)
 
 
 def _evaluate(

@@ -11,8 +11,9 @@ from lie_ssl._text import count
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.migration import legacy_evaluation
+from lie_ssl.objectives.registry import objective_type
 from lie_ssl.protocol.evaluate import EvaluateConfig, Results
-from lie_ssl.protocol.results import evaluate_run, read_results
+from lie_ssl.protocol.results import evaluate_frozen, evaluate_run, read_results
 from lie_ssl.serialization import from_plain, to_plain
 from lie_ssl.storage.cards import check_fields, read_json
 from lie_ssl.storage.files import write_whole
@@ -71,8 +72,13 @@ def train_and_evaluate(
         The tables in the folder `evaluation` of the run.
     """
 
-    pretrain(config, run, reporter)
     out = run / EVALUATION
+    if not objective_type(config.objective.name).trains:
+        if not _is_evaluated(out, config, evaluation):
+            reporter.busy("evaluating")
+            evaluate_frozen(config, evaluation, out, reporter)
+        return read_results(out)[0]
+    pretrain(config, run, reporter)
     if not _is_evaluated(out, config, evaluation):
         reporter.busy("evaluating")
         evaluate_run(run, evaluation, out, say=reporter.say, trust=import_paths(config))
@@ -86,7 +92,10 @@ def _is_evaluated(out: Path, config: PretrainConfig, evaluation: EvaluateConfig)
     except UserError:
         return False
     same_data = card["data"]["card_hash"] == FrameSet(config.data).card["card_hash"]
-    same_run = card["run"]["config_digest"] in config.known_digests() and card["which"] == "last"
+    if card["run"] is None:
+        same_run = card.get("config_digest") == config.digest()
+    else:
+        same_run = card["run"]["config_digest"] in config.known_digests() and card["which"] == "last"
     return bool(same_data and same_run and card["config"] == to_plain(evaluation))
 
 

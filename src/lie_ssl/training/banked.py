@@ -29,6 +29,7 @@ from lie_ssl.training.progress import ProgressReporter
 FROZEN = "encoder.safetensors"  # the frozen encoder, in the folder of a run
 PREFIX = "method.encoder.extractor.encoder."  # its keys in the model of a run
 CHUNK = 1024  # rows at a time
+SAMPLE = 4096  # most rows from which principal components are computed
 
 
 class BankedFrames(FrameSet):
@@ -48,7 +49,8 @@ class BankedFrames(FrameSet):
         return self.bank.read(rows)
 
     def standardise(self, encoder: AdaptedEncoder, diverse: float) -> None:
-        """Gives the head the mean and the standard deviation of the features of all frames that training shows."""
+        """Gives the head the mean, deviation and principal components of the features of all frames that training
+        shows."""
         seen = seen_instances(self.index, "train", diverse)
         rows = np.sort(np.concatenate([np.concatenate(i.kinds) if i.kinds else np.array([i.typical]) for i in seen]))
         total, squares = (torch.zeros(self.bank.dim, dtype=torch.float64) for _ in range(2))
@@ -60,6 +62,8 @@ class BankedFrames(FrameSet):
         variance = (squares / len(rows) - mean.square()).clamp_min(0)
         assert isinstance(encoder.head, Head)
         encoder.head.standardise(mean, variance.sqrt())
+        sample = rows[:: -(-len(rows) // SAMPLE)]
+        encoder.head.reduce(torch.from_numpy(self.bank.read(sample)[:, 0]).float())
 
 
 def stored_features(

@@ -100,7 +100,8 @@ def settings(loaded: Loaded) -> dict[str, Any]:
         "pool": body.pool if body.is_vit else "auto",
     }  # fmt: skip
     if loaded.config.adapt is not None:
-        found |= {"adapt": to_plain(loaded.config.adapt), "dim": encoder.dim}
+        identity = loaded.config.objective.identity_dims(encoder.dim)
+        found |= {"adapt": to_plain(loaded.config.adapt), "dim": encoder.dim, "identity": identity}
     if loaded.operator is not None and encoder.output is not None:
         found["output"] = {"operator": to_plain(operator_config(loaded)), "factors": list(loaded.factors)}
     return found

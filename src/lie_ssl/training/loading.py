@@ -232,8 +232,11 @@ def _with_head(encoder: Encoder, settings: Mapping[str, Any], where: str) -> Ada
     dim = settings.get("dim")
     if not isinstance(dim, int) or dim < 1:
         raise UserError(f"{where} lacks the size of the embedding; export or save the model again")
+    identity = settings.get("identity")
+    if not isinstance(identity, int) or not 0 <= identity <= dim:
+        raise UserError(f"{where} lacks the size of the identity part; export or save the model again")
     extractor = FeatureExtractor(encoder, config.features)
-    return build_adapted(replace(config, dim=dim), encoder.image_size, encoder.channels, 0, extractor, None)
+    return build_adapted(config, dim, identity, encoder.image_size, encoder.channels, extractor)
 
 
 def _output(dim: int, settings: Any, where: str) -> nn.Module | None:

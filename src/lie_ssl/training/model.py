@@ -48,7 +48,9 @@ def build_model(
         if config.adapt is None:
             encoder = create_encoder(config.encoder, size, channels)
         else:
-            encoder = build_adapted(config.adapt, size, channels, len(factors), extractor, stored)
+            dim = config.adapt.embedding(len(factors))
+            identity = config.objective.identity_dims(dim)
+            encoder = build_adapted(config.adapt, dim, identity, size, channels, extractor, stored)
         method = create_method(encoder, config.method)
         if config.encoder.parts:
             load_parts(encoder, method, config.encoder)
@@ -56,15 +58,23 @@ def build_model(
 
 
 def build_adapted(
-    config: AdaptConfig, size: int, channels: int, factors: int, extractor: FeatureExtractor | None, stored: int | None
-) -> AdaptedEncoder:
-    """Builds an adapted encoder with a new head."""
+    config: AdaptConfig, dim: int, identity: int, size: int, channels: int, extractor: FeatureExtractor | None,
+    stored: int | None = None,
+) -> AdaptedEncoder:  # fmt: skip
+    """Builds an adapted encoder with a new head.
+
+    Args:
+        config: Settings of the head.
+        dim, identity: Size of the embedding, and of its part that says what an object is.
+        size, channels: Those of the frames.
+        extractor, stored: As in :func:`build_model`.
+    """
     features = stored if extractor is None else extractor.dim
     assert features is not None
-    dim = config.embedding(factors)
-    weights = config.hidden * (features + dim)
+    components = min(features, config.components or features)
+    weights = config.hidden * (features + dim) + features * components
     check_memory(4 * weights, f"a head of {weights:.3g} weights", "use a smaller --adapt.hidden or --adapt.dim")
-    return AdaptedEncoder(Head(features, dim, config), dim, size, channels, extractor)
+    return AdaptedEncoder(Head(features, dim, identity, config), dim, size, channels, extractor)
 
 
 def check_model(config: PretrainConfig, size: int, channels: int, factors: Sequence[str]) -> None:

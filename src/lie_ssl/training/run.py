@@ -24,6 +24,7 @@ from lie_ssl.frames.loader import endless_loader
 from lie_ssl.lie.norms import NormError
 from lie_ssl.methods.extractor import FeatureExtractor
 from lie_ssl.objectives.pair_model import PairModel
+from lie_ssl.objectives.registry import objective_type
 from lie_ssl.serialization import MAX_INTEGER
 from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.limits import check_memory, check_minimum_memory
@@ -70,6 +71,10 @@ def pretrain(
     """
     out, reporter = Path(out), reporter or NullReporter()
     rank, world = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+    if not objective_type(config.objective.name).trains:
+        raise UserError(
+            f"the objective {config.arm} trains nothing; `lie-ssl reproduce adapt --only {config.arm}` evaluates it"
+        )
     device = choose_device(config)
     check_minimum_memory()
     check_wandb(config.log)
