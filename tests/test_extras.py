@@ -81,6 +81,23 @@ print({"tyro", "rich", "pandas", "PIL"} & set(sys.modules))
     assert bare_python(code).strip() == "set()"
 
 
+def test_exported_names_name_the_missing_extra() -> None:
+    code = """
+from importlib import import_module
+from lie_ssl.extras import MissingExtraError
+for package in ("protocol", "report", "training", "recipes"):
+    try:
+        module = import_module(f"lie_ssl.{package}")
+        for name in module.__all__:
+            getattr(module, name)
+    except MissingExtraError as error:
+        print(package, str(error).partition("; ")[2])
+"""
+    lines = bare_python(code).splitlines()
+    assert [line.split()[0] for line in lines] == ["protocol", "report", "training", "recipes"]
+    assert all("type: pip install 'lie_ssl[" in line for line in lines)
+
+
 def test_help_of_groups_needs_no_extra() -> None:
     groups = [["--help"], ["--version"], ["data", "--help"], ["data", "make"], ["bench"]]
     printed = bare_python(f"from lie_ssl.cli import main\nfor words in {groups}:\n    main(words)")

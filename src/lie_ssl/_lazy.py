@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from lie_ssl.extras import explained
+
 
 def lazy_exports(
     package: str, modules: Mapping[str, tuple[str, ...]]
@@ -22,7 +24,12 @@ def lazy_exports(
     def load(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{homes[name]}"), name)
+        try:
+            return getattr(import_module(f"{package}.{homes[name]}"), name)
+        except ModuleNotFoundError as error:
+            if (missing := explained(error)) is None:
+                raise
+            raise missing from error
 
     def names() -> list[str]:
         return sorted({*vars(sys.modules[package]), *homes})

@@ -50,8 +50,10 @@ class Registry(Generic[AnyEntry]):
         self._complete = False
 
     def add(self, entry: AnyEntry) -> None:
-        """Registers an entry. A name can be registered only once."""
-        if (known := self._entries.get(entry.name)) is not None and known != entry:
+        """Registers an entry. A name can be registered only once, except by the same code that is run again, as in a
+        notebook."""
+        known = self._entries.get(entry.name)
+        if known is not None and known != entry and not _is_same_code(known.value, entry.value):
             raise UserError(f"the {self.kind} {entry.name!r} is already registered; choose another name")
         self._entries[entry.name] = entry
 
@@ -63,9 +65,13 @@ class Registry(Generic[AnyEntry]):
         """All entries, in order."""
         if not self._complete:
             self._complete = True  # set first: the modules may use the registry themselves
-            for module in pkgutil.iter_modules(import_module(self.package).__path__):
-                if not module.name.startswith("_"):
-                    import_module(f"{self.package}.{module.name}")
+            try:
+                for module in pkgutil.iter_modules(import_module(self.package).__path__):
+                    if not module.name.startswith("_"):
+                        import_module(f"{self.package}.{module.name}")
+            except BaseException:
+                self._complete = False  # the next use reports the error again, rather than missing entries
+                raise
         return sorted(self._entries.values(), key=lambda entry: (entry.order, entry.name))
 
     def names(self) -> list[str]:
@@ -95,14 +101,21 @@ class Registry(Generic[AnyEntry]):
             name: A registered name, or `package.module:Class`.
             base: The class from which it must be derived; the package of the registry exports it.
         """
-        if not is_import_path(name):
-            registered: type[Any] = self[name].value
-            return registered
-        found = import_object(name, self.kind)
+        found = import_object(name, self.kind) if is_import_path(name) else self[name].value
         if isinstance(found, type) and issubclass(found, base) and hasattr(found, "Config"):
             return found
         kind = f"{'an' if self.kind[0] in 'aeiou' else 'a'} {self.kind}"
         raise UserError(f"{name!r} is not {kind}; make it a subclass of {self.package}.{base.__name__} with a Config")
+
+
+def _is_same_code(before: Any, after: Any) -> bool:
+    """Whether one class or function was defined twice, such as by a cell of a notebook that is run again."""
+
+    def origin(value: Any) -> tuple[str, str]:
+        defined = value if hasattr(value, "__qualname__") else type(value)
+        return defined.__module__, defined.__qualname__
+
+    return before is not after and origin(before) == origin(after)
 
 
 def import_object(path: str, kind: str) -> Any:

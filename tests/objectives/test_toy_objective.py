@@ -13,6 +13,7 @@ import pytest
 from lie_ssl.cli import main
 from lie_ssl.frames import FrameSet
 from lie_ssl.objectives import OBJECTIVES, ObjectiveConfig, PairObjective, Pairs, Terms, objective
+from lie_ssl.recipes.pretrain import PRETRAIN_RECIPES, pretrain_recipe
 from tests.training.tiny_runs import few_pairs, flags
 
 TITLE = "Toy distance"
@@ -24,6 +25,8 @@ class ToyConfig(ObjectiveConfig):
 
     name: str = "toy"
     """Name of the objective."""
+    ssl: float = 3.0
+    """Weight of the self-supervised loss of both frames."""
     weight: float = 0.5
     """Weight of the distance."""
 
@@ -67,6 +70,12 @@ def test_a_toy_objective_works_with_all_commands(
     assert f"MAE {TITLE}" in capsys.readouterr().out
     assert f"MAE {TITLE}" in page.read_text()
     assert any(f"MAE {TITLE}" in table.read_text() for table in files.rglob("*.md"))
+
+
+@pytest.mark.usefixtures("toy")
+@pytest.mark.parametrize("recipe", PRETRAIN_RECIPES)
+def test_recipes_keep_the_defaults_of_a_toy_objective(recipe: str) -> None:
+    assert pretrain_recipe(recipe, "mae", "toy").objective == ToyConfig()
 
 
 def test_without_its_registration_it_is_unknown(tiny: FrameSet, tmp_path: Path) -> None:

@@ -146,6 +146,12 @@ def test_the_equivariance_table_shows_the_pose_of_a_baseline() -> None:
     assert equivariance_tables(plain)[0].rows[0].cells[0].mean == pytest.approx(0.5)
 
 
+def test_metrics_that_no_arm_has_are_not_shown() -> None:
+    plain = long_tables.equivariance().query("arm == 'alone'")
+    assert [group for group, _ in equivariance_tables(plain)[0].groups] == ["relative pose"]
+    assert equivariance_tables(plain.assign(pose_r2=math.nan, pose_degrees=math.nan, constant_r2=math.nan)) == []
+
+
 def test_ablations_show_the_drop() -> None:
     table = ablation_tables(long_tables.ablation())[0]
     assert [r.name for r in table.rows] == ["MAE Lie, full", "MAE Lie, mlp"]

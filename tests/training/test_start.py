@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -107,6 +108,18 @@ def test_starting_from_a_run_that_has_seen_more_is_rejected(tiny: FrameSet, firs
     assert not (tmp_path / "run").exists()
     model = build_model(config, tiny.size, tiny.channels)
     assert start_from(model, config, "another data set").startswith("loaded")
+
+
+def test_starting_from_a_run_with_code_of_its_own_imports_nothing(
+    tiny: FrameSet, first: Path, tmp_path: Path
+) -> None:  # fmt: skip
+    run = shutil.copytree(first, tmp_path / "first")
+    values = json.loads((run / "config.json").read_text())
+    values["objective"] = {"name": "package_that_is_not_there:Class", "weight": 1.0}
+    (run / "config.json").write_text(json.dumps(values))
+    config = tiny_run(tiny, "vicreg", "alone", start=str(run))
+    model = build_model(config, tiny.size, tiny.channels)
+    assert start_from(model, config, tiny.card["card_hash"]).startswith("loaded")
 
 
 def test_frames_of_another_size_do_not_fit_a_vision_transformer(tiny: FrameSet, tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr
 from typing import Annotated, Any
@@ -15,6 +17,8 @@ from lie_ssl.storage.paths import shown
 
 Jobs = Annotated[int | None, tyro.conf.arg(metavar="N")]  # --jobs N; None for one per core
 Trust = Annotated[tuple[str, ...], tyro.conf.UseAppendAction]  # --trust NAME, once per name
+# What tyro says about a value that fits none of several types.
+_NO_TYPE = re.compile(r"Error parsing (\S+): no type matching (\S+) could be instantiated from \[(.*?)\]\. Got .*")
 
 
 def check_jobs(jobs: int | None) -> None:
@@ -51,8 +55,9 @@ def call(
     try:
         with redirect_stderr(box):  # captured while the flags are parsed, not while the function runs
             chosen: Callable[[], None] = tyro.cli(
-                later, prog=prog, args=list(arguments), description=description, config=tuple(config)
-            )
+                later, prog=prog, args=list(arguments), description=help_text(description or function.__doc__ or ""),
+                config=tuple(config),
+            )  # fmt: skip
     except ValueError as error:  # from a setting that its component rejects
         raise UserError(str(error)) from error
     except SystemExit as stop:
@@ -62,14 +67,28 @@ def call(
     chosen()
 
 
+def help_text(docstring: str) -> str:
+    """A docstring without its sections and indentation, one line per paragraph and per example.
+
+    >>> help_text("Trains\\n    it.\\n\\n    Example: a\\n    Example: b\\n\\n    Args:\\n        x: It.\\n    ")
+    'Trains it.\\n\\nExample: a\\n\\nExample: b'
+    """
+    text = re.split(r"^(?:Args|Returns|Raises):$", inspect.cleandoc(docstring), maxsplit=1, flags=re.MULTILINE)[0]
+    paragraphs = re.split(r"\n\n|\n(?=Example:)", text.strip())
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
 def sentence(box: str) -> str:
     """The text of tyro's box, without its frame, help texts and hints.
 
     >>> sentence('╭─ Title ─╮\\n│ Unrecognized options: --b │\\n│ ─── │\\n│ For full helptext, run x │\\n╰───╯')
     'Unrecognized options: --b'
+    >>> sentence("╭─╮\\n│ Error parsing --b: no type matching {None}|INT could be instantiated from ['x']. Got ... │")
+    "--b is 'x', but it must be {None}|INT"
     """
     sections = [words for words in map(_joined, _sections(box)) if not words.startswith(("For full", "Argument help"))]
-    return "; ".join(filter(None, sections)).rstrip(".") or "these flags cannot be understood"
+    text = "; ".join(filter(None, sections)).rstrip(".").replace("Error parsing config.", "")
+    return _NO_TYPE.sub(r"\1 is \3, but it must be \2", text) or "these flags cannot be understood"
 
 
 def _sections(box: str) -> Iterator[list[str]]:

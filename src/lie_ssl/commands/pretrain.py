@@ -82,8 +82,10 @@ def pop_flag(arguments: list[str], flag: str, default: str) -> tuple[str, list[s
 def usage() -> str:
     """The usage, with all methods, objectives and recipes."""
     lines = [
-        "usage: lie-ssl pretrain METHOD OBJECTIVE --data FOLDER --out FOLDER [--recipe RECIPE] [flags]",
-        "       lie-ssl pretrain --config FILE --out FOLDER [--trust package.module:Class] [flags]",
+        "usage: lie-ssl pretrain METHOD OBJECTIVE --data FOLDER --out FOLDER",
+        "                        [--recipe RECIPE] [flags]",
+        "       lie-ssl pretrain --config FILE --out FOLDER",
+        "                        [--trust package.module:Class] [flags]",
         "",
         f"  METHOD     {', '.join(METHODS)}, or package.module:Class",
         f"  OBJECTIVE  {', '.join(OBJECTIVES)}, or package.module:Class",

@@ -36,7 +36,7 @@ def small_run(method: str = "mae", arm: str = "lie") -> PretrainConfig:
     settings = method_config(method, {"mask": 0.5} if method == "mae" else None)
     return PretrainConfig(
         method=settings, encoder=EncoderConfig(name="vit_mini"),
-        objective=objective_config(arm, {"ssl": SMALL_SSL.get((method, arm), 1.0)}),
+        objective=objective_config(arm, {"ssl": SMALL_SSL[method, arm]} if (method, arm) in SMALL_SSL else None),
         optim=OptimConfig(steps=SMALL_STEPS.get(method, 400), batch=64, lr=1e-3, operator_lr=operator_rate(arm)),
     )  # fmt: skip
 

@@ -103,7 +103,8 @@ def gap_tables(accuracy: pd.DataFrame) -> list[Table]:
 
 def equivariance_tables(equivariance: pd.DataFrame) -> list[Table]:
     """One table for every kind of pose, for known and for unknown instances, with the columns of all metrics."""
-    columns = metric_columns(equivariance)
+    if not (columns := metric_columns(equivariance)):
+        return []
     equivariance = equivariance.reindex(
         columns=list(dict.fromkeys([*equivariance.columns, *(c.name for _, _, c in columns)]))
     ).assign(option=1)
@@ -126,11 +127,12 @@ def equivariance_tables(equivariance: pd.DataFrame) -> list[Table]:
 
 
 def metric_columns(equivariance: pd.DataFrame) -> list[tuple[str, str, Column]]:
-    """The heading, part and column of all metrics in a table.
+    """The heading, part and column of all metrics that a table has values of.
 
     Metrics of the whole embedding come first, then those of each part.
     """
-    metrics = [m for m in METRICS.entries() if m.in_table(equivariance.columns)]
+    measured = equivariance.columns[equivariance.notna().any()]
+    metrics = [m for m in METRICS.entries() if m.in_table(measured)]
     whole = [(m.title, "whole", c) for m in metrics if not m.by_part for c in m.shown]
     by_part = [
         (f"{m.title}, {PART.title_of(part)}", part, c)

@@ -8,9 +8,12 @@ from torch import nn
 
 from lie_ssl._text import count
 from lie_ssl.errors import UserError
+from lie_ssl.migration import migrate
 from lie_ssl.objectives.pair_model import PairModel
+from lie_ssl.serialization import from_plain
+from lie_ssl.storage.cards import read_json
 from lie_ssl.training.checkpoints import LAST, model_state, read_checkpoint
-from lie_ssl.training.config import PretrainConfig, import_paths, load_config
+from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.folder import CONFIG, read_run_card
 
 ENCODER = "method.encoder."
@@ -33,7 +36,7 @@ def start_from(model: PairModel, config: PretrainConfig, data: str | None = None
     path = Path(config.start)
     folder = path if path.is_dir() else path.parent
     if (folder / CONFIG).exists() and read_run_card(folder)["data"]["card_hash"] == data:
-        seen = load_config(folder / CONFIG, import_paths(config)).diverse
+        seen = _diverse(folder / CONFIG)
         if seen > config.diverse:  # evaluation would count poses that the first run saw as new
             raise UserError(
                 f"{config.start} has seen {seen:g} of the training instances in all poses, more than the "
@@ -54,3 +57,11 @@ def start_from(model: PairModel, config: PretrainConfig, data: str | None = None
     nn.Module.load_state_dict(model, own | taken)
     rest = len(own) - len(taken)
     return f"loaded {count(len(taken), 'tensor')} from {config.start} ({theirs}); {rest} newly initialised"
+
+
+def _diverse(path: Path) -> float:
+    """The share of instances that a run has seen in all poses. Its method, objective and encoder are not needed for it,
+    and may be code that is not trusted."""
+    values = migrate("config", read_json(path, "copy the run again"), str(path))
+    rest = {name: value for name, value in values.items() if name not in ("method", "objective", "encoder")}
+    return from_plain(PretrainConfig, rest, str(path)).diverse
