@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr
@@ -40,7 +41,9 @@ def call(
 ) -> None:  # fmt: skip
     """Calls the function with the parsed flags; its signature and docstring define the flags and the help.
 
-    tyro reports wrong flags in a box of text, which becomes one :class:`UserError`.
+    Optional groups of settings, such as `adapt`, have flags like all others if there is a default for them, and none
+    otherwise; tyro would make subcommands of them. It reports wrong flags in a box of text, which becomes one
+    :class:`UserError`.
     """
 
     @functools.wraps(function)
@@ -51,8 +54,9 @@ def call(
     try:
         with redirect_stderr(box):  # captured while the flags are parsed, not while the function runs
             chosen: Callable[[], None] = tyro.cli(
-                later, prog=prog, args=list(arguments), description=description, config=tuple(config)
-            )
+                later, prog=prog, args=list(arguments), description=inspect.cleandoc(description or "") or None,
+                config=(tyro.conf.AvoidSubcommands, *config),
+            )  # fmt: skip
     except ValueError as error:  # from a setting that its component rejects
         raise UserError(str(error)) from error
     except SystemExit as stop:

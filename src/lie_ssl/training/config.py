@@ -140,7 +140,7 @@ class PretrainConfig:
     adapt: AdaptConfig | None = added_field(None)
     """Train a small head on stored features of the frozen encoder; None to train the encoder itself."""
     banks: str | None = added_field(None)
-    """Folder for stored features, which all runs on the same data share; None for `banks` in the data set's folder."""
+    """Folder for stored features, which all runs on the same data share; None for `.banks` in the data set's folder."""
 
     def __post_init__(self) -> None:
         check_numbers(self)
