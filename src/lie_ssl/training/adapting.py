@@ -60,6 +60,7 @@ def find_encoder(word: str, weights: str | None = None, trust: Collection[str] =
     loaded = load(word, trust=trust)
     if isinstance(loaded.encoder, AdaptedEncoder):
         raise UserError(f"{word} is an adapted encoder already; adapt the encoder that it came from")
+    loaded.encoder.output = None  # a normalisation for its own operator, which the run would not restore
     return Published(replace(_settings(loaded), weights=word), loaded.encoder)
 
 

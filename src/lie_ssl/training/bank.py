@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import nn
 
@@ -164,11 +165,13 @@ class FeatureBank:
 def build_extractor(
     encoder: EncoderConfig | nn.Module, frames: FrameSet, features: FeatureConfig | None = None
 ) -> FeatureExtractor:
-    """Builds the extractor for the frames of a data set."""
+    """Builds the extractor for the frames of a data set; random weights are the same each time."""
     if isinstance(encoder, nn.Module):
         built = as_encoder(encoder, frames.size, frames.channels)
     else:
-        built = create_encoder(encoder, frames.size, frames.channels)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            built = create_encoder(encoder, frames.size, frames.channels)
     if (built.image_size, built.channels) != (frames.size, frames.channels):
         raise UserError(
             f"the encoder takes pictures of {built.channels} x {built.image_size} px, but those of {frames.folder} are "
