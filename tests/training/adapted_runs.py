@@ -44,7 +44,8 @@ def tiny_adapted(
         log=LogConfig(every=1, check_every=1000, tensorboard=False),
     )  # fmt: skip
     defaults: dict[str, Any] = {"optim__steps": 4, "optim__batch": 8, "adapt__hidden": HIDDEN}
-    return changed(config, **(defaults | settings))  # type: ignore[no-any-return]
+    found: PretrainConfig = changed(config, **(defaults | settings))
+    return found
 
 
 def flags(frames: FrameSet, banks: Path, out: Path, *more: str) -> list[str]:
