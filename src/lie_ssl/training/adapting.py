@@ -27,7 +27,7 @@ from lie_ssl.training.progress import ProgressReporter
 
 STEPS = 1000
 VIEWS = 4  # stored augmented views of each frame, for the method's own loss
-SIZE = 96  # pixels per side of the frames of a list of pairs
+SIZE = 96  # pixels per side of the frames of a list of pairs, if the encoder has no size of its own
 
 
 class Published(NamedTuple):
@@ -144,10 +144,12 @@ def adapt(
     with tempfile.TemporaryDirectory(prefix="lie_ssl-") as temporary:
         folder = Path(temporary)
         if not isinstance(data, (str, Path, FrameSet)):
-            data, config = (
-                import_pairs(data, folder / "data", size=SIZE, seed=config.seed),
-                replace(config, diverse=1.0),
+            size, channels = (
+                getattr(config.encoder, name) or getattr(published.module, name, default)
+                for name, default in (("image_size", SIZE), ("channels", 3))
             )
+            data = import_pairs(data, folder / "data", size=size, grey=channels == 1, seed=config.seed)
+            config = replace(config, diverse=1.0)
         config = replace(config, data=str(data.folder if isinstance(data, FrameSet) else data))
         run = pretrain(config, folder / "run" if out is None else out, reporter, published.module)
         return load(run, trust=(*trust, *import_paths(config)), encoder=published.module)
