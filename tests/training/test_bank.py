@@ -58,14 +58,6 @@ def test_a_view_depends_on_its_frame_only(bank: FeatureBank, tiny: FrameSet, wei
     assert PAGE % BLOCK == 0
 
 
-def test_statistics_are_those_of_training_frames(bank: FeatureBank, tiny: FrameSet) -> None:
-    train = np.flatnonzero(tiny.index["split"] == "train")
-    plain = bank.read(train)[:, 0].astype(np.float64)
-    assert np.allclose(bank.mean, plain.mean(axis=0), rtol=1e-5, atol=1e-6)
-    std = plain.std(axis=0)
-    assert np.allclose(bank.std, np.where(std == 0, 1, std), rtol=1e-4, atol=1e-6)
-
-
 def test_the_key_changes_with_each_ingredient(tiny: FrameSet, tmp_path: Path) -> None:
     other_data = make_frames(tiny_config(seed=1), tmp_path / "other", workers=1)
 
@@ -118,8 +110,6 @@ def change_card(folder: Path, **values: Any) -> None:
     [
         Damage("short", lambda f: os.truncate(f / FEATURES, 100), "has 100 bytes instead of"),
         Damage("missing", lambda f: (f / FEATURES).unlink(), "has 0 bytes instead of"),
-        Damage("statistics", lambda f: (f / "statistics.safetensors").write_bytes(b"?"), "is missing or damaged"),
-        Damage("no statistics", lambda f: (f / "statistics.safetensors").unlink(), "is missing or damaged"),
         Damage("json", lambda f: (f / "card.json").write_text("{"), "card.json is damaged"),
         Damage("changed", lambda f: change_card(f, dim=5), "has been changed or is damaged"),
         Damage("format", lambda f: change_card(f, format=9), "has format 9, but this version reads 1"),
@@ -165,8 +155,6 @@ def test_one_frame_only(tmp_path: Path) -> None:
     bank = FeatureBank.fill(mini(), frames)
     assert bank.folder.parent == tmp_path / BANKS
     assert bank.read([0]).shape == (1, 1, bank.dim)
-    assert np.allclose(bank.mean, bank.read([0])[0, 0], atol=1e-6)
-    assert (bank.std == 1).all()
 
 
 def test_pictures_of_another_size_are_rejected(tiny: FrameSet, tmp_path: Path) -> None:

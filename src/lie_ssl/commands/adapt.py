@@ -34,7 +34,7 @@ def adapt(arguments: list[str]) -> None:
     while rest and not rest[0].startswith("-") and len(words) < 2:
         words.append(rest.pop(0))
     if len(words) < 2:
-        if not rest or any(a in ("-h", "--help") for a in rest):
+        if not (words or rest) or any(a in ("-h", "--help") for a in rest):
             print(usage())
             sys.exit(0)
         raise UserError(

@@ -44,7 +44,9 @@ def call(
 ) -> None:  # fmt: skip
     """Calls the function with the parsed flags; its signature and docstring define the flags and the help.
 
-    tyro reports wrong flags in a box of text, which becomes one :class:`UserError`.
+    Optional groups of settings, such as `adapt`, have flags like all others if there is a default for them, and none
+    otherwise; tyro would make subcommands of them. It reports wrong flags in a box of text, which becomes one
+    :class:`UserError`.
     """
 
     @functools.wraps(function)
@@ -56,7 +58,7 @@ def call(
         with redirect_stderr(box):  # captured while the flags are parsed, not while the function runs
             chosen: Callable[[], None] = tyro.cli(
                 later, prog=prog, args=list(arguments), description=help_text(description or function.__doc__ or ""),
-                config=tuple(config),
+                config=(tyro.conf.AvoidSubcommands, *config),
             )  # fmt: skip
     except ValueError as error:  # from a setting that its component rejects
         raise UserError(str(error)) from error

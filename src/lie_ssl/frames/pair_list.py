@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from PIL import Image
 from lie_ssl.errors import UserError
 from lie_ssl.frames.frameset import FrameSet
 from lie_ssl.frames.importing import ImportConfig, Importer, PosedPicture, import_instances
+from lie_ssl.frames.kinds import KINDS
 from lie_ssl.frames.pictures import fit_picture, load_picture
 
 Pair = tuple[Any, Any, float]  # two pictures (PIL, uint8 array or path of a file) and degrees
@@ -45,8 +45,14 @@ def import_pairs(
         pose: What the degrees mean.
         seed: Seed of the split into training and validation.
     """
+    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+        raise UserError(f"the pairs are {type(pairs).__name__}; give a list of (picture, picture, degrees)")
+    if pose not in KINDS:
+        raise UserError(f"there is no kind of pose {pose!r}; there are {', '.join(KINDS)}")
     checked = [_checked(pair, number, size, grey) for number, pair in enumerate(pairs)]
-    if len({move for _, _, move in checked}) < 2:
+    if not checked:
+        raise UserError("there are no pairs; give a list of (picture, picture, degrees)")
+    if len({move % 360 if KINDS[pose].periodic else move for _, _, move in checked}) < 2:
         raise UserError(
             "all pairs have the same move, so nothing can be learned about it; give pairs that turn by different angles"
         )
@@ -63,10 +69,10 @@ def import_pairs(
 
 
 def _checked(pair: Any, number: int, size: int, grey: bool) -> tuple[NDArray[np.uint8], NDArray[np.uint8], float]:
-    if not isinstance(pair, Sequence) or len(pair) != 3:
+    if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 3:
         raise UserError(f"pair {number} is not (picture, picture, degrees); give two pictures and a number")
     first, second, move = pair
-    if isinstance(move, bool) or not isinstance(move, (int, float)) or not math.isfinite(move):
+    if isinstance(move, bool) or not isinstance(move, (int, float, np.number)) or not np.isfinite(move):
         raise UserError(f"the move of pair {number} is {move!r:.40}, but it must be a number of degrees")
     return _picture(first, number, size, grey), _picture(second, number, size, grey), float(move)
 
@@ -77,8 +83,12 @@ def _picture(picture: Any, number: int, size: int, grey: bool) -> NDArray[np.uin
             return load_picture(Path(picture).read_bytes(), str(picture), size, grey=grey)
         except OSError as error:
             raise UserError(f"cannot read {picture}: {error.strerror}") from error
-    if isinstance(picture, np.ndarray) and picture.dtype == np.uint8 and picture.ndim in (2, 3):
-        picture = Image.fromarray(picture.squeeze())
+    if isinstance(picture, np.ndarray):
+        grey_or_colour = picture.ndim == 2 or (picture.ndim == 3 and picture.shape[2] in (1, 3, 4))
+        if picture.dtype != np.uint8 or not grey_or_colour or not picture.size:
+            given = f"{picture.dtype} {picture.shape}"
+            raise UserError(f"a picture of pair {number} is an array {given}; it must be uint8 (H, W) or (H, W, 3)")
+        picture = Image.fromarray(picture[:, :, 0] if picture.ndim == 3 and picture.shape[2] == 1 else picture)
     if not isinstance(picture, Image.Image):
         raise UserError(f"a picture of pair {number} is a {type(picture).__name__}; give a PIL picture, array or path")
     return fit_picture(picture, size, grey=grey)

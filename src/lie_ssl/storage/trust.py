@@ -17,18 +17,19 @@ def is_import_path(name: str) -> bool:
     return ":" in name
 
 
-def check_trust(name: object, where: str, trust: Collection[str] = ()) -> None:
+def check_trust(name: object, where: str, trust: Collection[str] = (), instead: str = "") -> None:
     """Rejects an import path that is not trusted.
 
     Args:
         name: The name in the file; other types than strings are left to the validation of the config.
         where: The file and the setting, for the message.
         trust: Names that the user trusts for this call.
+        instead: Another remedy from Python, for the message.
     """
     if isinstance(trust, (str, bool)) or not isinstance(trust, Collection):
         raise UserError(f"trust is {trust!r}, but it must be a list of import paths, such as ['package.module:Class']")
     if isinstance(name, str) and is_import_path(name) and name not in trust:
         raise UserError(
             f"{where} would import and run {name!r}; if you trust that code, give --trust {name!r} "
-            "(from Python trust=[...])"
+            f"(from Python trust=[...]{instead})"
         )

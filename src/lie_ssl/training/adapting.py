@@ -27,7 +27,7 @@ from lie_ssl.training.progress import ProgressReporter
 
 STEPS = 1000
 VIEWS = 4  # stored augmented views of each frame, for the method's own loss
-SIZE = 96  # pixels per side of the frames of a list of pairs
+SIZE = 96  # pixels per side of the frames of a list of pairs, if the encoder has no size of its own
 
 
 class Published(NamedTuple):
@@ -60,6 +60,7 @@ def find_encoder(word: str, weights: str | None = None, trust: Collection[str] =
     loaded = load(word, trust=trust)
     if isinstance(loaded.encoder, AdaptedEncoder):
         raise UserError(f"{word} is an adapted encoder already; adapt the encoder that it came from")
+    loaded.encoder.output = None  # a normalisation for its own operator, which the run would not restore
     return Published(replace(_settings(loaded), weights=word), loaded.encoder)
 
 
@@ -143,10 +144,12 @@ def adapt(
     with tempfile.TemporaryDirectory(prefix="lie_ssl-") as temporary:
         folder = Path(temporary)
         if not isinstance(data, (str, Path, FrameSet)):
-            data, config = (
-                import_pairs(data, folder / "data", size=SIZE, seed=config.seed),
-                replace(config, diverse=1.0),
+            size, channels = (
+                getattr(config.encoder, name) or getattr(published.module, name, default)
+                for name, default in (("image_size", SIZE), ("channels", 3))
             )
+            data = import_pairs(data, folder / "data", size=size, grey=channels == 1, seed=config.seed)
+            config = replace(config, diverse=1.0)
         config = replace(config, data=str(data.folder if isinstance(data, FrameSet) else data))
         run = pretrain(config, folder / "run" if out is None else out, reporter, published.module)
         return load(run, trust=(*trust, *import_paths(config)), encoder=published.module)

@@ -2,10 +2,9 @@
 
 A folder KEY, named by a hash of everything on which the features depend, has:
 
-    card.json               what was computed from what, and whether it is finished
-    features.bin            (frames, 1 + views, K) float16: the frame itself, then its augmented views
-    statistics.safetensors  mean and deviation of every feature over the training frames
-    blocks.bin              checksums, with which filling is resumed
+    card.json     what was computed from what, and whether it is finished
+    features.bin  (frames, 1 + views, K) float16: the frame itself, then its augmented views
+    blocks.bin    checksums, with which filling is resumed
 
 Shape letters: B rows, V views, K features.
 """
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import nn
 
@@ -41,7 +41,6 @@ from lie_ssl.training.bank_card import (
     write_bank_card,
 )
 from lie_ssl.training.bank_filling import check_disk, fill_blocks, filling_lock, process_count
-from lie_ssl.training.bank_statistics import read_statistics, write_statistics
 from lie_ssl.training.progress import NullReporter, ProgressReporter
 
 BANKS = ".banks"  # in the folder of a data set
@@ -62,8 +61,6 @@ class FeatureBank:
         dim: K.
         views: V.
         slices: Which features are the encoder's output, and which come from each layer.
-        mean, std: (K,) float32, over the training frames without augmentation; features that are constant there have
-            the deviation 1.
     """
 
     def __init__(self, folder: Path | str) -> None:
@@ -80,7 +77,6 @@ class FeatureBank:
         if found != size:
             raise UserError(f"{path} has {found:,} bytes instead of {size:,}; {remedy_for(self.folder)}")
         self._features = np.memmap(path, np.float16, "r", shape=shape)
-        self.mean, self.std = read_statistics(self.folder, self.dim)
 
     def __len__(self) -> int:
         return len(self._features)
@@ -169,11 +165,13 @@ class FeatureBank:
 def build_extractor(
     encoder: EncoderConfig | nn.Module, frames: FrameSet, features: FeatureConfig | None = None
 ) -> FeatureExtractor:
-    """Builds the extractor for the frames of a data set."""
+    """Builds the extractor for the frames of a data set; random weights are the same each time."""
     if isinstance(encoder, nn.Module):
         built = as_encoder(encoder, frames.size, frames.channels)
     else:
-        built = create_encoder(encoder, frames.size, frames.channels)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            built = create_encoder(encoder, frames.size, frames.channels)
     if (built.image_size, built.channels) != (frames.size, frames.channels):
         raise UserError(
             f"the encoder takes pictures of {built.channels} x {built.image_size} px, but those of {frames.folder} are "
@@ -215,5 +213,4 @@ def _fill(
     with nullcontext() if here else one_thread():
         fill_blocks(filler, blocks, processes, reporter)
     flush(folder)
-    write_statistics(folder, filler.frames, 1 + filler.views.count, filler.extractor.dim)
     write_bank_card(folder, description, finished=True)

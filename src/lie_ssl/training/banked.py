@@ -30,6 +30,10 @@ FROZEN = "encoder.safetensors"  # the frozen encoder, in the folder of a run
 PREFIX = "method.encoder.extractor.encoder."  # its keys in the model of a run
 CHUNK = 1024  # rows at a time
 SAMPLE = 4096  # most rows from which principal components are computed
+# Features that vary less than float16 can store are ignored: divided by their deviation, rounding errors would be as
+# large as everything else, and a feature that is 0 in all training frames would explode in the first other one.
+RESOLUTION, SMALLEST = 2.0**-10, 1e-6
+IGNORED = 1e6  # as deviation of a feature that is ignored
 
 
 class BankedFrames(FrameSet):
@@ -50,7 +54,10 @@ class BankedFrames(FrameSet):
 
     def standardise(self, encoder: AdaptedEncoder, diverse: float) -> None:
         """Gives the head the mean, deviation and principal components of the features of all frames that training
-        shows."""
+        shows.
+
+        Features that are constant there, up to rounding, get a deviation that makes them nearly zero.
+        """
         seen = seen_instances(self.index, "train", diverse)
         rows = np.sort(np.concatenate([np.concatenate(i.kinds) if i.kinds else np.array([i.typical]) for i in seen]))
         total, squares = (torch.zeros(self.bank.dim, dtype=torch.float64) for _ in range(2))
@@ -59,9 +66,10 @@ class BankedFrames(FrameSet):
             total += part.sum(dim=0)
             squares += part.square().sum(dim=0)
         mean = total / len(rows)
-        variance = (squares / len(rows) - mean.square()).clamp_min(0)
+        std = (squares / len(rows) - mean.square()).clamp_min(0).sqrt()
+        constant = std <= RESOLUTION * mean.abs() + SMALLEST
         assert isinstance(encoder.head, Head)
-        encoder.head.standardise(mean, variance.sqrt())
+        encoder.head.standardise(mean, std.masked_fill(constant, IGNORED))
         sample = rows[:: -(-len(rows) // SAMPLE)]
         encoder.head.reduce(torch.from_numpy(self.bank.read(sample)[:, 0]).float())
 
@@ -82,22 +90,37 @@ def write_frozen(folder: Path, extractor: FeatureExtractor) -> None:
     write_whole(folder / FROZEN, [save(state)])
 
 
+def check_frozen(folder: Path, extractor: FeatureExtractor) -> None:
+    """Rejects another encoder than the one with which a run was started, such as a module with other weights."""
+    if not (folder / FROZEN).exists():
+        return
+    stored, own = _read(folder), extractor.encoder.state_dict()
+    same = stored.keys() == own.keys() and all(torch.equal(own[name].cpu(), stored[name]) for name in own)
+    if not same:
+        raise UserError(f"{folder} was started with another encoder, or with other weights; choose another --out")
+
+
 def read_frozen(
     folder: Path, encoder: EncoderConfig | nn.Module, config: AdaptConfig, card: Mapping[str, Any]
 ) -> FeatureExtractor:  # fmt: skip
     """Builds the frozen encoder of a run with the weights in the run's folder."""
     sizes = card["size"], card["channels"]
     built = as_encoder(encoder, *sizes) if isinstance(encoder, nn.Module) else create_encoder(encoder, *sizes)
-    path = folder / FROZEN
     try:
-        built.load_state_dict(load_file(path))
+        built.load_state_dict(_read(folder))
+    except RuntimeError as error:
+        wrong = "the given module" if isinstance(encoder, nn.Module) else "the run's config"
+        raise UserError(f"{folder / FROZEN} does not fit {wrong}: {last_line(error)}") from error
+    return FeatureExtractor(built, config.features)
+
+
+def _read(folder: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(folder / FROZEN)
     except FileNotFoundError as error:
         raise UserError(f"{folder} lacks {FROZEN}, the encoder that was adapted; copy the run again") from error
     except (SafetensorError, OSError) as error:
-        raise UserError(f"cannot read {path}: {error}; copy the run again") from error
-    except RuntimeError as error:
-        raise UserError(f"{path} does not fit the run's config: {last_line(error)}; copy the run again") from error
-    return FeatureExtractor(built, config.features)
+        raise UserError(f"cannot read {folder / FROZEN}: {error}; copy the run again") from error
 
 
 def frozen_state(extractor: FeatureExtractor | None) -> dict[str, Tensor]:

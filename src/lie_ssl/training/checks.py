@@ -16,6 +16,7 @@ from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.frames.pairs import Instance, seen_instances, varied_factors
 from lie_ssl.lie import LieOperator
 from lie_ssl.lie.diagnostics import diagnose
+from lie_ssl.methods.adapted import AdaptedEncoder
 from lie_ssl.methods.features import embed_frames, knn_accuracy, to_float
 from lie_ssl.objectives.pair_model import PairModel
 
@@ -81,9 +82,12 @@ class Checks:
     def _knn(self, model: PairModel) -> float:
         accuracy = torch.zeros(())
         if not is_distributed() or dist.get_rank() == 0:
-            features = [embed_frames(model.method.encoder, self.frames, rows) for rows in (self.bank, self.queries)]
+            dims = recognised(model)
+            bank, queries = (
+                embed_frames(model.method.encoder, self.frames, r)[:, dims] for r in (self.bank, self.queries)
+            )
             labels = [torch.from_numpy(self.frames.labels[rows]) for rows in (self.bank, self.queries)]
-            accuracy += knn_accuracy(features[0], labels[0], features[1], labels[1])
+            accuracy += knn_accuracy(bank, labels[0], queries, labels[1])
         return float(_joined(accuracy.to(_device(model))))
 
     def _pairs(self, model: PairModel, sampler: PairSampler) -> dict[str, float]:
@@ -102,6 +106,13 @@ class Checks:
             z, z_next, delta = (torch.cat(parts)[:PAIRS] for parts in zip(*pairs, strict=True))
             result |= asdict(diagnose(model.operator, z.float(), z_next.float(), delta))
         return result
+
+
+def recognised(model: PairModel) -> slice:
+    """The dimensions by which k-NN compares: the identity part of an adapted encoder, as v says the pose; else all."""
+    if not isinstance(model.method.encoder, AdaptedEncoder) or model.operator is None:
+        return slice(None)
+    return slice(model.operator.fixed or None)
 
 
 def validation_pairs(

@@ -29,6 +29,7 @@ from lie_ssl.storage.trust import check_trust, is_import_path
 
 MAX_WORKERS, MAX_RATE = 256, 1e30
 VARIANT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")  # ASCII only: many Unicode letters look alike
+INSTEAD = ", or encoder=MODULE for a module that was adapted from Python"
 # Settings that may change when a run is resumed.
 NON_IDENTITY_FIELDS = ("data", "log", "device", "workers", "banks")
 
@@ -140,7 +141,7 @@ class PretrainConfig:
     adapt: AdaptConfig | None = added_field(None)
     """Train a small head on stored features of the frozen encoder; None to train the encoder itself."""
     banks: str | None = added_field(None)
-    """Folder for stored features, which all runs on the same data share; None for `banks` in the data set's folder."""
+    """Folder for stored features, which all runs on the same data share; None for `.banks` in the data set's folder."""
 
     def __post_init__(self) -> None:
         check_numbers(self)
@@ -206,16 +207,25 @@ def import_paths(config: PretrainConfig) -> tuple[str, ...]:
     return tuple(name for name in names if is_import_path(name))
 
 
-def read_config(values: Mapping[str, Any], where: str = "config", trust: Collection[str] = ()) -> PretrainConfig:
+def read_config(
+    values: Mapping[str, Any], where: str = "config", trust: Collection[str] = (), builds: bool = True
+) -> PretrainConfig:
     """Builds a config from plain data, with the settings of its method and objective.
 
     Import paths in it are rejected before anything is imported, except those in `trust`.
+
+    Args:
+        values: The plain data.
+        where: Its file, for messages.
+        trust: Import paths that it may name.
+        builds: Whether the encoder is built from the config. If the user gives a module, its name is never imported.
     """
     if not isinstance(values, Mapping):
         raise UserError(f"{where} is not the config of a run; give the config.json of one")
     values = migrate("config", values, where)
     config = from_plain(PretrainConfig, {k: v for k, v in values.items() if k not in ("method", "objective")}, where)
-    check_trust(config.encoder.name, f"{where}: encoder.name", trust)
+    if builds:
+        check_trust(config.encoder.name, f"{where}: encoder.name", trust, INSTEAD if config.adapt else "")
     method = _named(values, "method", "mae", where, trust)
     objective = _named(values, "objective", "alone", where, trust)
     return replace(config, method=method_config(**method), objective=objective_config(**objective))
@@ -238,12 +248,13 @@ def config_bytes(config: PretrainConfig) -> bytes:
     return json.dumps({"format": FORMAT, **to_plain(config)}, indent=1).encode()
 
 
-def load_config(path: Path, trust: Collection[str] = ()) -> PretrainConfig:
+def load_config(path: Path, trust: Collection[str] = (), builds: bool = True) -> PretrainConfig:
     """Reads a config from a JSON file, such as the config.json of a run.
 
     Args:
         path: The file.
         trust: Import paths that it may name. Importing runs code.
+        builds: Whether the encoder is built from the config, as in :func:`read_config`.
     """
     if path.exists() and not path.is_file():
         raise UserError(f"{path} is not a file; give the config.json of a run")
@@ -253,4 +264,4 @@ def load_config(path: Path, trust: Collection[str] = ()) -> PretrainConfig:
         raise UserError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
         raise UserError(f"{path} is not valid JSON: {error}") from error
-    return read_config(values, str(path), trust)
+    return read_config(values, str(path), trust, builds)

@@ -14,7 +14,7 @@ import timm
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
-from torch import Tensor
+from torch import Tensor, nn
 
 from lie_ssl.errors import UserError
 from lie_ssl.extras import require
@@ -34,8 +34,9 @@ CLOSE = 1e-4
 
 
 def export_run(
-    run: Path | str, out: Path | str, to: Format = "safetensors", which: Which = "last", trust: Collection[str] = ()
-) -> Path:
+    run: Path | str, out: Path | str, to: Format = "safetensors", which: Which = "last", trust: Collection[str] = (),
+    encoder: nn.Module | None = None,
+) -> Path:  # fmt: skip
     """Writes the encoder of a run, and a card in Markdown beside it.
 
     Args:
@@ -47,6 +48,7 @@ def export_run(
             folder that also has the operator, for `lie_ssl.from_pretrained`.
         which: The last checkpoint, or the best one on the validation set.
         trust: Import paths that the run may name. Importing runs code.
+        encoder: The module that was adapted, if it was given from Python, as in :func:`lie_ssl.load`.
 
     Returns:
         The path of the file.
@@ -58,7 +60,7 @@ def export_run(
         raise UserError(f"{out} must end with {ENDINGS[to]} for the format {to}")
     if to != "pretrained" and out.exists():
         raise UserError(f"{out} already exists; choose another --out")
-    loaded = load(run, which, trust)
+    loaded = load(run, which, trust, encoder)
     if to == "pretrained":
         return loaded.save_pretrained(out)
     if loaded.config is None:
@@ -180,14 +182,15 @@ def model_card(loaded: Loaded, to: str, name: str) -> str:
         "pretrained": f'lie_ssl.from_pretrained("{name}"{trust}).embed(images)',
         "onnx": f'onnxruntime.InferenceSession("{name}").run(None, {{"images": images}})',
     }[to]
-    mean, std = ([round(v, 4) for v in x.flatten().tolist()] for x in (encoder.mean, encoder.std))
+    body = encoder.frozen if isinstance(encoder, AdaptedEncoder) else encoder
+    mean, std = ([round(v, 4) for v in x.flatten().tolist()] for x in (body.mean, body.std))
     kind = "normalise them yourself" if to == "timm" else "normalised inside"
     what = "An encoder with its Lie operator," if to == "pretrained" and loaded.operator else "An encoder"
     lines = [
         f"# {name}", "",
         f"{what} trained by lie_ssl {card['versions']['lie_ssl']} with {card['method']}, arm {card['arm']}, "
         f"seed {card['seed']}.", "",
-        f"- encoder: {config.encoder.name}, embeddings of {encoder.dim}, pooling {encoder.pool}",
+        f"- encoder: {config.encoder.name}, embeddings of {encoder.dim}, pooling {body.pool}",
         *([f"- operator: {loaded.operator.title}"] if to == "pretrained" and loaded.operator else []),
         f"- pictures: {encoder.channels} x {encoder.image_size} x {encoder.image_size} in [0, 1]; mean {mean}, "
         f"deviation {std} ({kind})",

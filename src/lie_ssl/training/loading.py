@@ -14,7 +14,7 @@ from lie_ssl.errors import UserError
 from lie_ssl.lie import LieOperator, OperatorConfig
 from lie_ssl.methods.adapted import AdaptConfig, AdaptedEncoder
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
-from lie_ssl.methods.extractor import FeatureExtractor
+from lie_ssl.methods.extractor import FeatureExtractor, as_encoder
 from lie_ssl.methods.features import to_float
 from lie_ssl.migration import migrate
 from lie_ssl.objectives.base import as_user_errors
@@ -24,7 +24,7 @@ from lie_ssl.storage.cards import check_fields
 from lie_ssl.storage.trust import check_trust
 from lie_ssl.training.banked import frozen_state, read_frozen
 from lie_ssl.training.checkpoints import BEST, LAST, last_line, model_state, read_checkpoint
-from lie_ssl.training.config import PretrainConfig, load_config
+from lie_ssl.training.config import INSTEAD, PretrainConfig, load_config
 from lie_ssl.training.folder import CONFIG, read_run_card
 from lie_ssl.training.model import build_adapted, build_model
 from lie_ssl.training.moving import Found, Pose, factor_index, find, read_pose, turn
@@ -143,7 +143,8 @@ def load(
         which: The last checkpoint of a run, or the best one on the validation set.
         trust: Import paths (`package.module:Class`) that it may name for its encoder or its method. Importing runs
             code: give only names that you trust.
-        encoder: The module that was adapted, if it was given from Python; its weights are replaced by the run's.
+        encoder: The module that was adapted, if it was given from Python; its weights are replaced by those there, and
+            it is frozen.
 
     Example:
         >>> model = lie_ssl.load("runs/mae_lie")                # doctest: +SKIP
@@ -151,15 +152,15 @@ def load(
     """
     path = Path(run)
     if path.is_file():
-        return _load_file(path, trust)
+        return _load_file(path, trust, encoder)
     if not path.exists():
         raise UserError(f"there is no run {path}; make one with `lie-ssl pretrain`")
     if (path / WEIGHTS).exists():
         from lie_ssl.training.pretrained import from_pretrained
 
-        return from_pretrained(path, trust)
+        return from_pretrained(path, trust, encoder)
     card = read_run_card(path)
-    config = load_config(path / CONFIG, trust)
+    config = load_config(path / CONFIG, trust, builds=encoder is None)
     # The run holds all weights; the file from which they started may be gone.
     settings = replace(config.encoder, weights=None, layout="auto", allow=(), parts=(), pool=card["pool"])
     extractor = None if config.adapt is None else read_frozen(path, encoder or settings, config.adapt, card)
@@ -184,11 +185,11 @@ def load(
     return Loaded(model.method.encoder, model.operator, config, card, model, tuple(card["factors"]))
 
 
-def _load_file(path: Path, trust: Collection[str]) -> Loaded:
+def _load_file(path: Path, trust: Collection[str], module: nn.Module | None) -> Loaded:
     from lie_ssl.training.export import read_export
 
     settings, state = read_export(path)
-    encoder = build_encoder(settings, str(path), trust)
+    encoder = build_encoder(settings, str(path), trust, module)
     try:
         encoder.load_state_dict(state)
     except RuntimeError as error:
@@ -197,14 +198,16 @@ def _load_file(path: Path, trust: Collection[str]) -> Loaded:
     return Loaded(encoder, None, settings=encoder_config(settings))
 
 
-def build_encoder(settings: Any, where: str, trust: Collection[str]) -> Encoder:
-    """Builds the encoder from a file's settings (:func:`lie_ssl.training.export.settings`), with random weights."""
+def build_encoder(settings: Any, where: str, trust: Collection[str], module: nn.Module | None = None) -> Encoder:
+    """Builds the encoder from a file's settings (:func:`lie_ssl.training.export.settings`), with random weights; or
+    from a module, if the user gives one."""
     if not isinstance(settings, dict):
         raise UserError(f"{where} has no encoder settings; export or save the model again")
     missing = [name for name in ("name", "patch_size", "pool", "options", *SIZES) if name not in settings]
     if missing:
         raise UserError(f"{where} lacks the encoder's {missing[0]}; export or save the model again")
-    check_trust(settings["name"], f"{where}: encoder.name", trust)
+    if module is None:
+        check_trust(settings["name"], f"{where}: encoder.name", trust, INSTEAD if "adapt" in settings else "")
     settings = migrate("encoder", settings, where)
     config = encoder_config(settings, f"{where}: encoder")
     for name in SIZES:
@@ -212,7 +215,8 @@ def build_encoder(settings: Any, where: str, trust: Collection[str]) -> Encoder:
             raise UserError(f"{where}: encoder.{name} is missing; export or save the model again")
     assert config.image_size is not None
     assert config.channels is not None
-    encoder = create_encoder(config, config.image_size, config.channels)
+    sizes = config.image_size, config.channels
+    encoder = create_encoder(config, *sizes) if module is None else as_encoder(module, *sizes)
     if "adapt" in settings:
         encoder = _with_head(encoder, settings, where)
     if "output" in settings:

@@ -49,11 +49,23 @@ def factor_index(operator: LieOperator | None, factors: Sequence[str], factor: s
     if operator is None:
         raise UserError("this model has no operator, so it cannot read or make moves; train one with the objective lie")
     if factor is None and len(factors) == 1:
-        return 0
+        factor = factors[0]
     if factor is None or factor not in factors:
         given = "name the factor that moves" if factor is None else f"there is no factor {factor!r}"
         raise UserError(f"{given}; the model knows {', '.join(factors)}")
-    return list(factors).index(factor)
+    index = list(factors).index(factor)
+    if not reads_angles(operator, index):
+        raise UserError(
+            f"the operator of this model infers the moves of {factor} and has no angle for them, so it cannot read or "
+            "make them; train one with the objective lie"
+        )
+    return index
+
+
+def reads_angles(operator: LieOperator, index: int) -> bool:
+    """Whether the moves of a factor are angles: it has one generator, whose coordinate is the angle itself."""
+    sees = getattr(operator.coordinates[index], "sees", None)
+    return operator.action == "exp" and operator.counts[index] == 1 and sees == "linear"
 
 
 @torch.no_grad()
@@ -68,11 +80,14 @@ def read_pose(operator: LieOperator, first: Tensor, second: Tensor, index: int) 
 @torch.no_grad()
 def turn(operator: LieOperator, z: Tensor, degrees: float | Sequence[float] | Tensor, index: int) -> Tensor:
     """(B, M) embeddings and one angle, or (B,) angles -> the embeddings of the turned objects (B, M)."""
-    angles = torch.as_tensor(degrees, dtype=torch.float64)
+    try:
+        angles = torch.as_tensor(degrees, dtype=torch.float64)
+    except (TypeError, ValueError, RuntimeError):
+        angles = torch.full((), torch.nan)
     if angles.ndim > 1 or (angles.ndim == 1 and len(angles) != len(z)) or not bool(torch.isfinite(angles).all()):
         raise UserError(f"degrees must be one finite number, or one for each of the {len(z)} embeddings")
     t = z.new_zeros(len(z), operator.n_generators)
-    t[:, index] = torch.deg2rad(angles).to(z)
+    t[:, sum(operator.counts[:index])] = torch.deg2rad(angles).to(z)
     moved: Tensor = operator(operator.normalise(z), t)
     return moved
 

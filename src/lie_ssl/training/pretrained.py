@@ -12,6 +12,7 @@ from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save
+from torch import nn
 
 from lie_ssl import __version__
 from lie_ssl.errors import UserError
@@ -63,25 +64,28 @@ def save_pretrained(loaded: Loaded, folder: Path | str) -> Path:
     return folder
 
 
-def from_pretrained(folder: Path | str, trust: Collection[str] = ()) -> Loaded:
+def from_pretrained(
+    folder: Path | str, trust: Collection[str] = (), encoder: nn.Module | None = None
+) -> Loaded:  # fmt: skip
     """Loads the encoder and the operator from a folder of :func:`save_pretrained`.
 
     Args:
         folder: The folder. Nothing in it is executed.
         trust: Import paths (`package.module:Class`) that it may name for its encoder. Importing runs code: give only
             names that you trust.
+        encoder: The module that was adapted, if it was given from Python, as in :func:`lie_ssl.load`.
     """
     folder = Path(folder)
     config = read_config(folder)
-    encoder = build_encoder(config["encoder"], str(folder / CONFIG), trust)
+    built = build_encoder(config["encoder"], str(folder / CONFIG), trust, encoder)
     operator: LieOperator | None = None
     if config["operator"] is not None:
         plain = from_plain(OperatorConfig, config["operator"], f"{folder / CONFIG}: operator")
         with as_user_errors(f"{folder / CONFIG}: operator: "):
-            operator = plain.build(encoder.dim, config["factors"])
+            operator = plain.build(built.dim, config["factors"])
     try:
         state = load_file(folder / WEIGHTS)
-        for name, module in (("encoder.", encoder), ("operator.", operator)):
+        for name, module in (("encoder.", built), ("operator.", operator)):
             own_state = {k.removeprefix(name): v for k, v in state.items() if k.startswith(name)}
             if module is not None:
                 module.load_state_dict(own_state)
@@ -90,7 +94,7 @@ def from_pretrained(folder: Path | str, trust: Collection[str] = ()) -> Loaded:
         raise UserError(f"cannot read {folder / WEIGHTS}: {error}; save or copy the model again") from error
     except RuntimeError as error:
         raise UserError(f"{folder / WEIGHTS} does not fit {CONFIG}: {last_line(error)}") from error
-    return Loaded(encoder, operator, factors=tuple(config["factors"]), settings=encoder_config(config["encoder"]))
+    return Loaded(built, operator, factors=tuple(config["factors"]), settings=encoder_config(config["encoder"]))
 
 
 def read_config(folder: Path) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import os
 import signal
@@ -29,8 +30,9 @@ from lie_ssl.serialization import MAX_INTEGER
 from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.limits import check_memory, check_minimum_memory
 from lie_ssl.storage.locks import folder_lock
+from lie_ssl.training.adaptable import check_adaptable
 from lie_ssl.training.bank import build_extractor
-from lie_ssl.training.banked import FROZEN, BankedFrames, check_adapted, stored_features, write_frozen
+from lie_ssl.training.banked import FROZEN, check_adapted, check_frozen, stored_features, write_frozen
 from lie_ssl.training.batchnorm import convert_batchnorm
 from lie_ssl.training.bf16 import REMEDY as AMX_REMEDY
 from lie_ssl.training.bf16 import cpu_has_bf16
@@ -85,8 +87,11 @@ def pretrain(
         passes=passes_needed(frames, config.optim.batch), kinds=kinds_of(config, frames),
         rank=rank, world_size=world,
     )  # fmt: skip
+    check_adaptable(config, frames, sampler)
     if check_run(out, config, frames):
-        whole = load(out, trust=import_paths(config)).model
+        if encoder is not None:
+            check_frozen(out, build_extractor(encoder, frames))
+        whole = load(out, trust=import_paths(config), encoder=copy.deepcopy(encoder)).model
         assert whole is not None
         check_finite(whole.state_dict(), out / LAST)
         reporter.say(f"{out} is already finished")
@@ -94,11 +99,12 @@ def pretrain(
     frozen: FeatureExtractor | None = None
     if config.adapt is not None:
         frozen = build_extractor(encoder or config.encoder, frames, config.adapt.features)
-        frames = stored_features(encoder or config.encoder, config, frames, reporter)
+        check_frozen(out, frozen)
     model = build_model(
         config, frames.size, frames.channels, sampler.deltas.factors, stored=None if frozen is None else frozen.dim
     )
-    if isinstance(frames, BankedFrames):
+    if frozen is not None:  # last, as it may take minutes
+        frames = stored_features(encoder or config.encoder, config, frames, reporter)
         frames.standardise(check_adapted(model.method.encoder), config.diverse)
     if device == "cpu":
         weights = sum(p.numel() for p in model.parameters())

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from lie_ssl.lie import LieOperator
 from lie_ssl.protocol.context import Context, MoveTest
 from lie_ssl.protocol.metrics import Values, metric
 from lie_ssl.protocol.readout import angle_errors
 from lie_ssl.protocol.schema import Column
+from lie_ssl.training.moving import reads_angles
 
 NEAR = 30.0  # degrees
 
@@ -47,12 +47,6 @@ def factor_of(context: Context, poses: str) -> int:
     """The factor of the operator that a kind of pose belongs to."""
     factors = context.deltas.factors
     return factors.index(poses) if poses in factors else 0
-
-
-def reads_angles(operator: LieOperator, index: int) -> bool:
-    """Whether alignment gives angles: one generator, whose coordinate is the angle itself."""
-    sees = getattr(operator.coordinates[index], "sees", None)
-    return operator.action == "exp" and operator.counts[index] == 1 and sees == "linear"
 
 
 def angle_summary(prefix: str, errors: NDArray[np.float64]) -> dict[str, float]:
