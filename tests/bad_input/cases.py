@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tests.bad_input.adapt_cases import ADAPT
 from tests.bad_input.commands import (
     CLASSES,
     Case,
@@ -327,5 +328,13 @@ MODELS = [
     Case("a link out of the run", lambda w: ["evaluate", w.run_with_link("features"), "--finetune.steps", "0", "--out", w.out], "link"),
 ]  # fmt: skip
 
-GROUPS = {"arguments": ARGUMENTS, "make": MAKE, "import": IMPORT, "data": DATA, "pretrain": PRETRAIN, "models": MODELS}
+GROUPS = {
+    "arguments": ARGUMENTS,
+    "make": MAKE,
+    "import": IMPORT,
+    "data": DATA,
+    "pretrain": PRETRAIN,
+    "models": MODELS,
+    "adapt": ADAPT,
+}
 CASES = [(f"{group}: {case.name}", case) for group, cases in GROUPS.items() for case in cases]

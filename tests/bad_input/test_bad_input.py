@@ -23,6 +23,7 @@ from lie_ssl.training.run import pretrain
 from tests.bad_input.cases import CASES
 from tests.bad_input.commands import Case
 from tests.bad_input.workspace import MARK, Workspace
+from tests.training.adapted_runs import tiny_adapted
 from tests.training.tiny_runs import few_pairs, tiny_run
 
 
@@ -37,10 +38,11 @@ def shared(tiny: FrameSet, tmp_path_factory: pytest.TempPathFactory) -> Workspac
             proportions=(0.5,), probe=ProbeConfig(steps=2, rates=(0.1,)), finetune=FinetuneConfig(steps=0), limit=20
         )
         evaluate_run(run, config, folder / "evaluation")
+        adapted = pretrain(tiny_adapted(tiny, folder / "banks"), folder / "adapted")
     saved = load(run).save_pretrained(folder / "saved")
     exported = export_run(run, folder / "encoder.safetensors")
     shutil.rmtree(run / "features")
-    return Workspace(folder, tiny.folder, run, folder / "evaluation", saved, exported)
+    return Workspace(folder, tiny.folder, run, folder / "evaluation", saved, exported, adapted)
 
 
 @pytest.fixture

@@ -41,6 +41,7 @@ class Workspace:
     evaluated: Path  # an evaluation of the run
     saved: Path  # a saved model
     exported: Path  # a safetensors file
+    adapted: Path  # a finished run of an adapted encoder
 
     @property
     def out(self) -> Path:

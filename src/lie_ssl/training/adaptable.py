@@ -24,8 +24,8 @@ def check_adaptable(config: PretrainConfig, frames: FrameSet, sampler: PairSampl
         seen = [instance for instance in seen if instance.kinds]
     if len(seen) < 2:
         raise UserError(
-            f"training would show a single object of {frames.folder}, with nothing to tell it from; use a data set with "
-            "more objects, or a larger --diverse"
+            f"training would show a single object of {frames.folder}, with nothing to tell it from; use a data set "
+            "with more objects, or a larger --diverse"
         )
     if objective_entry(config.objective.name).told == "move":
         groups = [rows for instance in seen for rows in instance.kinds]
@@ -36,8 +36,8 @@ def check_adaptable(config: PretrainConfig, frames: FrameSet, sampler: PairSampl
             moved = moves[moves > CLOSE]
             if len(moved) and np.ptp(moved) < CLOSE:
                 raise UserError(
-                    f"all pairs of {frames.folder} have the same move ({factor}), so nothing can be learned about it; use "
-                    "a data set with more poses, or an objective that is not told the moves, such as frames"
+                    f"all pairs of {frames.folder} have the same move ({factor}), so nothing can be learned about it; "
+                    "use a data set with more poses, or an objective that is not told the moves, such as frames"
                 )
 
 

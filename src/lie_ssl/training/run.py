@@ -30,6 +30,7 @@ from lie_ssl.serialization import MAX_INTEGER
 from lie_ssl.storage.cards import CARD
 from lie_ssl.storage.limits import check_memory, check_minimum_memory
 from lie_ssl.storage.locks import folder_lock
+from lie_ssl.storage.trust import is_import_path
 from lie_ssl.training.adaptable import check_adaptable
 from lie_ssl.training.bank import build_extractor
 from lie_ssl.training.banked import FROZEN, check_adapted, check_frozen, stored_features, write_frozen
@@ -100,6 +101,8 @@ def pretrain(
     if config.adapt is not None:
         frozen = build_extractor(encoder or config.encoder, frames, config.adapt.features)
         check_frozen(out, frozen)
+        if encoder is None and config.encoder.weights is None and not is_import_path(config.encoder.name):
+            reporter.say(f"warning: {config.encoder.name} has random weights; give --weights timm or a file")
     model = build_model(
         config, frames.size, frames.channels, sampler.deltas.factors, stored=None if frozen is None else frozen.dim
     )

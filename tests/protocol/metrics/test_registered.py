@@ -15,10 +15,11 @@ from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.metrics import METRICS
 from lie_ssl.protocol.phases import PHASES, ordered_phases
 from lie_ssl.protocol.probe import ProbeConfig
+from lie_ssl.protocol.readout import ReadoutConfig
 
 CONFIG = EvaluateConfig(
     proportions=(0.5,), probe=ProbeConfig(steps=2, batch=8), finetune=FinetuneConfig(steps=1, batch=4, rates=(1e-3,)),
-    pairs=1, limit=10,
+    pairs=1, limit=10, readout=ReadoutConfig(steps=1, batch=8, hidden=8, components=8),
 )  # fmt: skip
 
 
@@ -26,9 +27,8 @@ CONFIG = EvaluateConfig(
 def context(tiny: FrameSet) -> Context:
     torch.manual_seed(0)
     encoder = create_encoder(EncoderConfig(name="resnet_mini"), 16, 3)
-    return Context(
-        Subject(encoder, "resnet", "lie", operator=LieOperator(128, 2)), tiny, CONFIG, Features(encoder, tiny)
-    )
+    operator = LieOperator(128, 1, algebra="commuting", sees="linear")
+    return Context(Subject(encoder, "resnet", "lie", operator=operator), tiny, CONFIG, Features(encoder, tiny))
 
 
 @pytest.mark.parametrize("name", METRICS.names())
