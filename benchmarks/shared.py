@@ -1,8 +1,8 @@
 """A short demo on an idle machine, and on one shared with another program.
 
 The other program is a loop that keeps one core busy. Measured is `lie-ssl demo --from-scratch` with fewer steps, in its
-own process, as a user would start it: training and evaluation of MAE, MAE Frames and MAE Lie, without rendering the data set. Wall
-time is how long a user waits; CPU time, summed over all processes, is the work done.
+own process, as a user would start it: training and evaluation of MAE, MAE Frames and MAE Lie, without rendering the
+data set. Wall time is how long a user waits; CPU time, summed over all processes, is the work done.
 
 Run as a script, `python shared.py STEPS OUT`, this file is that process. It also works with earlier versions.
 """
@@ -126,7 +126,8 @@ def short_demo(steps: int, out: str) -> None:
         evaluation = replace(unit.evaluation, probe=probe, limit=500)
         units.append(replace(unit, pretraining=replace(unit.pretraining, optim=optim, log=log), evaluation=evaluation))
     setattr(demo, name, lambda: replace(recipe, units=tuple(units)))
-    main(["demo", *(["--from-scratch"] if name == "from_scratch_recipe" else []), "--out", out])
+    sys.argv = ["lie-ssl", "demo", "--out", out, *(["--from-scratch"] if name == "from_scratch_recipe" else [])]
+    main()
 
 
 if __name__ == "__main__":
