@@ -26,18 +26,18 @@ ARMS = ("alone", "frames", "lie")
 STEPS = 500
 
 
-def demo_recipe(encoder: str = ENCODER) -> Recipe:
+def demo_recipe(encoder: str = ENCODER, weights: str | None = None) -> Recipe:
     """A published encoder as it is, and adapted by Lie and by Frames, on coloured objects of 96 px.
 
     The 13,824 frames show 12 objects of each of 24 classes, turned in the picture plane and on a turntable.
 
     Args:
-        encoder: The encoder, as for `lie-ssl adapt`.
+        encoder, weights: The encoder, as for `lie-ssl adapt`.
     """
     data = DataConfig(
         classes=CLASSES, instances=12, poses=("2d", "yaw"), step=15.0, render=RenderSettings(size=96, supersample=2)
     )
-    published = find_encoder(encoder).config
+    published = find_encoder(encoder, weights).config
     evaluation = replace(adapt_evaluation(), metrics=METRICS, readout=ReadoutConfig(steps=500))
     units = []
     for arm in ADAPT_ARMS:

@@ -137,12 +137,11 @@ class UnknownObjects:
 
     def _describe(self, query: int, row: int) -> str:
         """What a found picture shows, compared with the query."""
-        index = self.frames.index
-        if (index.loc[query, ["class", "instance"]] == index.loc[row, ["class", "instance"]]).all():
-            angle = (float(index.loc[row, "angle"]) - float(index.loc[query, "angle"]) + 180) % 360 - 180
-            return f"same object, {angle:+.0f}°"
-        same_class = index.loc[query, "class"] == index.loc[row, "class"]
-        return f"another {index.loc[row, 'class']}" if same_class else str(index.loc[row, "class"])
+        about = self.frames.index.loc[[query, row], ["class", "instance", "angle"]]
+        (name, instance, angle), (other, other_instance, other_angle) = about.itertuples(index=False, name=None)
+        if (name, instance) == (other, other_instance):
+            return f"same object, {(other_angle - angle + 180) % 360 - 180:+.0f}°"
+        return f"another {other}" if name == other else str(other)
 
     def _random(self, part: int, kind: str) -> np.random.Generator:
         return np.random.default_rng((self.seed, part, self.kinds.index(kind)))
