@@ -10,11 +10,10 @@ from lie_ssl.objectives.registry import OBJECTIVES
 from lie_ssl.protocol.schema import POSES, TOP1
 from lie_ssl.report.cells import Cell, Row, Table, cells_of, with_best
 from lie_ssl.report.gathering import EvaluatedRun, ReportData
-from lie_ssl.report.names import ARM_KEYS, Arm, arms_of, method_name
+from lie_ssl.report.names import ARM_KEYS, FROZEN, Arm, arms_of, method_name
 from lie_ssl.report.summary import over_seeds
 from lie_ssl.report.tables import diverse_of
 
-FROZEN = "frozen"
 READ_BY = {"align_median": "by the operator", "readout_median": "by a network"}
 
 
@@ -48,7 +47,7 @@ def adapted_table(report: ReportData) -> Table:
         corner="",
         groups=(
             ("recognised, %", tuple(f"{share:g} % labelled" for share in shares)),
-            ("median error of the angle, degrees", tuple(READ_BY.values())),
+            ("angle error, °", tuple(READ_BY.values())),
         ),
         rows=_marked(rows, len(shares)),
     )
@@ -84,8 +83,9 @@ def explanation() -> str:
     """What the columns of the table mean."""
     return (
         "Labelled: share of the training objects that the linear classifier was shown in all poses; it was shown the "
-        "others in one pose. The operator reads angles without further training. The network was trained on known "
-        "objects for nothing else. A dash: the encoder has no operator."
+        "others in one pose. Angle error: median over pairs of pictures of the same object. The operator reads angles "
+        "without further training; the network was trained on known objects for nothing else. A dash means that there "
+        "is no operator."
     )
 
 

@@ -128,7 +128,7 @@ class Page:
         if self.report.curve.empty:
             return placeholder(texts.MISSING_TABLE.format("curve.csv"))
         text = paragraph(texts.ANGLES)
-        return text + self._plot("angle-plot", angle_plot(self.report.curve))
+        return text + self._plot("angle-plot", angle_plot(self.report.curve, bool(self.adapted)))
 
     def _operator(self) -> str:
         if self.report.equivariance.empty:
@@ -148,7 +148,7 @@ class Page:
         parts = []
         for base, other in found:
             try:
-                shown = disagreement(base, other, find_frames(base, self.data))
+                shown = disagreement(base, other, find_frames(other, self.data))
             except (UserError, OSError) as error:
                 return placeholder(f"The data set cannot be read: {error}.")
             parts.append(pictures_html(shown))
