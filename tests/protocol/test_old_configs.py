@@ -15,7 +15,7 @@ from lie_ssl.protocol.results import read_card
 from lie_ssl.protocol.studies import PhotoTransfer
 from lie_ssl.protocol.transfer import settings_hashes
 from lie_ssl.recipes.ablations import ablation_evaluation
-from lie_ssl.recipes.demo import demo_recipe
+from lie_ssl.recipes.demo import demo_recipe, from_scratch_recipe
 from lie_ssl.recipes.evaluate import EVALUATE_RECIPES
 from lie_ssl.recipes.gaps import published
 from lie_ssl.recipes.grids import GRIDS
@@ -28,7 +28,7 @@ CARDS = sorted((Path(__file__).parents[2] / "results").glob("*/cards/*.json"))
 
 def recipes() -> list[EvaluateConfig]:
     """The evaluations of all recipes."""
-    found = [unit.evaluation for make in (*GRIDS.values(), demo_recipe) for unit in make().units]
+    found = [unit.evaluation for make in (*GRIDS.values(), demo_recipe, from_scratch_recipe) for unit in make().units]
     found += [
         make(method, arm) for make in EVALUATE_RECIPES.values() for method in METHODS for arm in ("lie", "literal")
     ]

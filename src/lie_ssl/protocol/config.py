@@ -40,6 +40,8 @@ class EvaluateConfig:
     """Settings of a network that reads the angle between two frames, to compare with the operator; None for none."""
     part: Part = added_field("whole")
     """Part of the embedding that classifiers see: whole, or identity, which is what the group leaves unchanged."""
+    metrics: tuple[str, ...] | None = added_field(None)
+    """Names of the metrics of moves; None for all."""
 
     def __post_init__(self) -> None:
         check_numbers(self)

@@ -63,7 +63,8 @@ class Evaluation:
 
     def _metric_rows(self) -> Iterator[Row]:
         """Yields a row per kind of pose, for known and unknown instances, and for each part of the embedding."""
-        subject, metrics = self.context.subject, METRICS.entries()
+        subject, chosen = self.context.subject, self.context.config.metrics
+        metrics = METRICS.entries() if chosen is None else [METRICS[name] for name in chosen]
         for tests in self.context.move_tests():
             shared: dict[str, float] = {}
             for entry in metrics:

@@ -63,7 +63,8 @@ class Readout(nn.Module):
         centred = z - self.mean
         self.basis = torch.eye(z.shape[1])
         if z.shape[1] > config.components:
-            self.basis = torch.linalg.eigh(centred.T @ centred)[1][:, -config.components :]
+            # Quicker than all components of thousands of dimensions, which would take minutes.
+            self.basis = torch.svd_lowrank(centred, min(config.components, len(z)))[2]
         self.scale = (centred @ self.basis).std(dim=0) + SMALL
         self.layers = nn.Sequential(
             nn.Linear(2 * self.basis.shape[1], config.hidden), nn.GELU(), nn.Linear(config.hidden, config.hidden),

@@ -15,6 +15,7 @@ from lie_ssl.objectives.registry import OBJECTIVES
 from lie_ssl.protocol.schema import SETTING
 
 BASE = "alone"
+FROZEN = "frozen"  # a published encoder as it is
 BAR_SETTINGS = tuple(name for name, category in SETTING.categories.items() if category.lines)  # shown in figures
 
 
@@ -68,6 +69,12 @@ def arms_of(table: pd.DataFrame, phase: str | None = None) -> list[Arm]:
     pairs = table[["method", "arm"]].drop_duplicates().itertuples(index=False)
     found |= {Arm(str(m), str(a)) for m, a in pairs if (m, a) not in present}
     return sorted(found, key=lambda arm: arm.order)
+
+
+def baseline_of(method: str, arms: Iterable[Arm]) -> Arm:
+    """The arm with which others of a method are compared: the frozen encoder if there is one, else the method alone."""
+    frozen = Arm(method, FROZEN)
+    return frozen if frozen in arms else Arm(method, BASE)
 
 
 def _place(name: str, known: Iterable[str]) -> tuple[int, str]:

@@ -11,12 +11,16 @@ from plotly.offline import get_plotlyjs
 
 from lie_ssl.errors import UserError
 from lie_ssl.objectives.registry import OBJECTIVES
+from lie_ssl.protocol.features import Features
+from lie_ssl.protocol.results import FEATURES
 from lie_ssl.report import texts
+from lie_ssl.report.adapted import adapted_runs, adapted_sentences, adapted_table, explanation
 from lie_ssl.report.cells import Table
 from lie_ssl.report.findings import findings
 from lie_ssl.report.formats import to_html
 from lie_ssl.report.gathering import EvaluatedRun, ReportData
 from lie_ssl.report.headline import ablation_operator
+from lie_ssl.report.moves import UnknownObjects, moves_html
 from lie_ssl.report.orbits import eigenvalues, orbit_of
 from lie_ssl.report.pictures import Disagreement, Picture, disagreement, find_frames, pairs
 from lie_ssl.report.plots import Plot, accuracy_plot, angle_plot, gap_plot, orbit_plot, spectrum_plot
@@ -56,6 +60,8 @@ class Page:
 
     def __init__(self, report: ReportData, data: str | None = None, trust: Collection[str] = ()) -> None:
         self.report, self.data, self.trust = report, data, trust
+        # Those with a table to open with.
+        self.adapted = [] if report.accuracy.empty or report.equivariance.empty else adapted_runs(report.evaluated)
         self.plots: dict[str, Plot] = {}
         self._models: dict[Path, Loaded] = {}
 
@@ -71,17 +77,36 @@ class Page:
             "spectrum": ("Spectrum of the generators", self._spectra()),
             "recipes": ("Recipes and cards", self._recipes()),
         }
+        if self.adapted:  # what they do with moves comes first
+            moves = {"moves": ("Moves of unknown objects", self._moves())}
+            sections = moves | {"angles": sections.pop("angles")} | sections
         links = "".join(f'<a href="#{name}">{title}</a>' for name, (title, _) in sections.items())
         body = "".join(f'<section id="{n}"><h2>{title}</h2>{text}</section>' for n, (title, text) in sections.items())
-        sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in findings(self.report))
+        sentences = adapted_sentences(self.report) if self.adapted else findings(self.report)
+        opening = f'<div class="findings">{"".join(map(paragraph, sentences))}</div>'
+        if self.adapted:
+            opening += to_html(adapted_table(self.report)) + placeholder(explanation())
         notes = "".join(f'<p class="note">Note: {escape(note)}</p>' for note in self.report.notes)
         return (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">'
             f'<meta http-equiv="Content-Security-Policy" content="{NO_NETWORK}">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{TITLE}</title><style>{asset('page.css')}</style></head><body><h1>{TITLE}</h1>"
-            f'<div class="findings">{sentences}</div>{notes}<nav>{links}</nav>{body}{self._scripts()}</body></html>\n'
+            f"{opening}{notes}<nav>{links}</nav>{body}{self._scripts()}</body></html>\n"
         )
+
+    def _moves(self) -> str:
+        parts = []
+        for each in self.adapted:
+            heading = f"<h3>{escape(each.name)}</h3>" if len(self.adapted) > 1 else ""
+            try:
+                loaded, frames = self._loaded(each), find_frames(each, self.data)
+                assert each.run is not None
+                features = Features(loaded.encoder, frames, each.run / FEATURES)
+                parts.append(heading + moves_html(UnknownObjects(loaded, frames, features)))
+            except (UserError, OSError) as error:
+                parts.append(placeholder(f"No pictures of {each.name}: {error}."))
+        return "".join(parts)
 
     def _accuracy(self) -> str:
         accuracy = self.report.accuracy
@@ -103,7 +128,7 @@ class Page:
         if self.report.curve.empty:
             return placeholder(texts.MISSING_TABLE.format("curve.csv"))
         text = paragraph(texts.ANGLES)
-        return text + self._plot("angle-plot", angle_plot(self.report.curve))
+        return text + self._plot("angle-plot", angle_plot(self.report.curve, bool(self.adapted)))
 
     def _operator(self) -> str:
         if self.report.equivariance.empty:
@@ -123,7 +148,7 @@ class Page:
         parts = []
         for base, other in found:
             try:
-                shown = disagreement(base, other, find_frames(base, self.data))
+                shown = disagreement(base, other, find_frames(other, self.data))
             except (UserError, OSError) as error:
                 return placeholder(f"The data set cannot be read: {error}.")
             parts.append(pictures_html(shown))

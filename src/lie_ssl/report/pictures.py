@@ -18,7 +18,7 @@ from lie_ssl.frames import FrameSet
 from lie_ssl.protocol.schema import POSES
 from lie_ssl.report.findings import CHALLENGERS
 from lie_ssl.report.gathering import EvaluatedRun
-from lie_ssl.report.names import BASE
+from lie_ssl.report.names import baseline_of
 
 SIDE = 96  # minimum side in pixels; smaller frames are enlarged
 
@@ -65,7 +65,7 @@ def pairs(evaluated: Sequence[EvaluatedRun]) -> list[tuple[EvaluatedRun, Evaluat
     found = []
     for method in dict.fromkeys(e.arm.method for e in usable):
         own = [e for e in usable if e.arm.method == method]
-        bases = [e for e in own if e.arm.arm == BASE]
+        bases = [e for e in own if e.arm == baseline_of(method, [each.arm for each in own])]
         others = [e for name in CHALLENGERS for e in own if e.arm.arm == name]
         if bases and others:
             same = [(b, o) for b in bases for o in others if b.seed == o.seed and o.arm == others[0].arm]

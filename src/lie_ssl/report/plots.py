@@ -57,12 +57,18 @@ def gap_plot(accuracy: pd.DataFrame) -> Plot:
     return Plot("Gaps in points", [v for v in views if v.traces], _bar_layout("points below known, typical pose"))
 
 
-def angle_plot(curve: pd.DataFrame) -> Plot:
-    """Accuracy by angle, with a view for every phase, kind of pose, proportion, method and setting."""
+def angle_plot(curve: pd.DataFrame, few: bool = False) -> Plot:
+    """Accuracy by angle, with a view for every phase, kind of pose, proportion, method and setting.
+
+    Args:
+        curve: The table curve.csv.
+        few: Whether few labels and unknown instances come first.
+    """
     means = curve_of(curve)
     views = []
-    for selection in _selections(curve):
-        for setting in SETTING.in_order(curve["setting"]):
+    settings = SETTING.in_order(curve["setting"])
+    for selection in sorted(_selections(curve), key=lambda s: s.diverse) if few else _selections(curve):
+        for setting in reversed(settings) if few else settings:
             own = selection.of(means[means["setting"] == setting])
             if len(own):
                 views.append(View(f"{selection.name}, {SETTING.title_of(setting)}", _lines(own)))

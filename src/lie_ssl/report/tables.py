@@ -29,7 +29,7 @@ from lie_ssl.protocol.schema import (
     in_order,
 )
 from lie_ssl.report.cells import MISSING, Cell, Row, Table, lookup, with_best
-from lie_ssl.report.names import ARM_KEYS, BASE, Arm, arms_of, method_name
+from lie_ssl.report.names import ARM_KEYS, arms_of, baseline_of, method_name
 from lie_ssl.report.summary import gaps_of
 
 POINTS = GAPS.columns[-1]
@@ -58,8 +58,8 @@ def accuracy_table(
     found = lookup(own, [*ARM_KEYS, "setting", "diverse"], TOP1)
     columns = [(s, d) for s in settings for d in diverse_of(accuracy)]
     rows = []
-    for arm in arms_of(accuracy, phase):
-        base = Arm(arm.method, BASE)
+    for arm in (arms := arms_of(accuracy, phase)):
+        base = baseline_of(arm.method, arms)
         cells = [_against(found(*arm, s, d), None if arm == base else found(*base, s, d)) for s, d in columns]
         rows.append(Row(arm.name, tuple(cells), method_name(arm.method)))
     paper = tuple(settings) == NEW_POSE_SETTINGS
