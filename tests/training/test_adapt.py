@@ -24,8 +24,8 @@ from lie_ssl.frames.loader import to_tensor
 from lie_ssl.methods.adapted import AdaptedEncoder
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.methods.features import embed_frames, to_float
+from lie_ssl.objectives._operator import unit_rotations
 from lie_ssl.objectives.registry import OBJECTIVES
-from lie_ssl.training.adapting import unit_rotations
 from lie_ssl.training.bank import FeatureBank, build_extractor
 from lie_ssl.training.bank_blocks import BlockFiller
 from lie_ssl.training.banked import BankedFrames, stored_features

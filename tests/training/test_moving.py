@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from lie_ssl.errors import UserError
 from lie_ssl.lie import OperatorConfig
 from lie_ssl.methods.encoders import Encoder
-from lie_ssl.training.adapting import unit_rotations
+from lie_ssl.objectives._operator import unit_rotations
 from lie_ssl.training.loading import Loaded
 
 DIM, FACTORS = 128 + 2 * 48, ("2d", "yaw")

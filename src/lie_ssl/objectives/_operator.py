@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
 
 from lie_ssl.lie import LieLoss, LieOperator, LossConfig, OperatorConfig
+from lie_ssl.methods.adapted import IDENTITY
 from lie_ssl.objectives.base import ObjectiveConfig, PairObjective, Pairs, Terms, as_user_errors
 from lie_ssl.serialization import check_numbers
 
@@ -58,6 +59,22 @@ class OperatorObjectiveConfig(ObjectiveConfig):
     @property
     def separates(self) -> bool:
         return self.ssl + self.loss_config().lie + self.invariant > 0
+
+
+@dataclass(frozen=True)
+class SplitObjectiveConfig(OperatorObjectiveConfig):
+    """Settings of objectives with z = (u, v). On an adapted encoder, v consists of unit vectors, one for each speed."""
+
+    def adapted(self) -> Self:
+        return replace(super().adapted(), operator=unit_rotations())
+
+
+def unit_rotations() -> OperatorConfig:
+    """Rotations of planes at the speeds 1 to 4, on unit vectors, one for each speed; t is the move."""
+    return OperatorConfig(
+        generators=(1,), algebra="commuting", sees=("linear",), frequencies=(1.0, 2.0, 3.0, 4.0), split_factors=True,
+        fixed=IDENTITY, normalise="speed",
+    )  # fmt: skip
 
 
 class OperatorObjective(PairObjective):

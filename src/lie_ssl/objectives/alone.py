@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from lie_ssl.errors import UserError
 from lie_ssl.objectives.base import ObjectiveConfig, PairObjective, Pairs, Terms
@@ -21,6 +21,9 @@ class AloneConfig(ObjectiveConfig):
         super().__post_init__()
         if self.ssl == 0:
             raise UserError("objective.ssl is 0, so nothing would be learned; set it above 0")
+
+    def adapted(self) -> Self:
+        return self  # the method's own loss is all there is
 
 
 @objective("alone", title="", order=10, colour="#999999", marker="o")

@@ -8,8 +8,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, Protocol, get_args
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, NamedTuple, Protocol, Self, get_args
 
 from torch import Tensor, nn
 
@@ -77,6 +77,10 @@ class ObjectiveConfig:
     def kinds(self, pose_kinds: Sequence[str]) -> tuple[str, ...]:
         """The kinds of pose (2d, 3d ...) that are separate factors; none by default."""
         return ()
+
+    def adapted(self) -> Self:
+        """These settings for the head of an adapted encoder: pairs alone train it, without the method's own loss."""
+        return replace(self, ssl=0.0)
 
     def identity_dims(self, dim: int) -> int:
         """How many leading dimensions of an embedding say what an object is, whatever its pose; all by default."""

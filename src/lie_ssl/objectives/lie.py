@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from lie_ssl.errors import UserError
 from lie_ssl.lie import OperatorConfig
-from lie_ssl.objectives._operator import LIE_TERMS, OperatorObjective, OperatorObjectiveConfig
+from lie_ssl.objectives._operator import LIE_TERMS, OperatorObjective, SplitObjectiveConfig
 from lie_ssl.objectives.base import ObjectiveConfig
 from lie_ssl.objectives.registry import objective
 
@@ -24,7 +24,7 @@ def plane_rotations() -> OperatorConfig:
 
 
 @dataclass(frozen=True)
-class LieConfig(OperatorObjectiveConfig):
+class LieConfig(SplitObjectiveConfig):
     """Settings of the Lie operator and the invariant part."""
 
     name: str = "lie"

@@ -7,14 +7,14 @@ from typing import ClassVar
 
 from lie_ssl.errors import UserError
 from lie_ssl.lie import OperatorConfig
-from lie_ssl.objectives._operator import OperatorObjective, OperatorObjectiveConfig
+from lie_ssl.objectives._operator import OperatorObjective, SplitObjectiveConfig
 from lie_ssl.objectives.base import ObjectiveConfig
 from lie_ssl.objectives.lie import LieConfig, plane_rotations
 from lie_ssl.objectives.registry import objective
 
 
 @dataclass(frozen=True)
-class LieOffConfig(OperatorObjectiveConfig):
+class LieOffConfig(SplitObjectiveConfig):
     """Settings of the invariant part of Lie; the operator exists but is not trained."""
 
     name: str = "lie_off"

@@ -13,13 +13,11 @@ from torch import nn
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.frames.pair_list import import_pairs
-from lie_ssl.lie import OperatorConfig
-from lie_ssl.methods.adapted import IDENTITY, AdaptConfig, AdaptedEncoder
+from lie_ssl.methods.adapted import AdaptConfig, AdaptedEncoder
 from lie_ssl.methods.encoders import Encoder, EncoderConfig
 from lie_ssl.methods.packaged import ENCODERS
 from lie_ssl.methods.registry import method_config
 from lie_ssl.methods.weights import PACKAGE
-from lie_ssl.objectives._operator import OperatorObjectiveConfig
 from lie_ssl.objectives.registry import objective_config
 from lie_ssl.training.config import OptimConfig, PretrainConfig, import_paths
 from lie_ssl.training.loading import Loaded, load
@@ -88,23 +86,13 @@ def adapt_config(encoder: EncoderConfig, objective: str = "lie", method: str = "
         objective: What is learned from pairs.
         method: The self-supervised method whose loss `alone` uses: vicreg or simclr.
     """
-    alone = objective == "alone"
-    settings = objective_config(objective, {"ssl": 1.0 if alone else 0.0})
-    if objective in ("lie", "lie_off"):
-        assert isinstance(settings, OperatorObjectiveConfig)
-        settings = replace(settings, operator=unit_rotations())
+    settings = objective_config(objective).adapted()
+    operator = getattr(settings, "operator", None)
+    rate = 1.0 if operator is None or operator.normalise is None else 0.0  # given speeds stay as they are
     return PretrainConfig(
         method=method_config(method), encoder=encoder, objective=settings,
-        optim=OptimConfig(steps=STEPS, batch=128, lr=1e-3, operator_lr=1.0 if objective == "literal" else 0.0),
-        adapt=AdaptConfig(views=VIEWS if alone else 0),
-    )  # fmt: skip
-
-
-def unit_rotations() -> OperatorConfig:
-    """Rotations of planes at the speeds 1 to 4, on unit vectors, one for each speed; t is the move."""
-    return OperatorConfig(
-        generators=(1,), algebra="commuting", sees=("linear",), frequencies=(1.0, 2.0, 3.0, 4.0), split_factors=True,
-        fixed=IDENTITY, normalise="speed",
+        optim=OptimConfig(steps=STEPS, batch=128, lr=1e-3, operator_lr=rate),
+        adapt=AdaptConfig(views=VIEWS if settings.ssl > 0 else 0),
     )  # fmt: skip
 
 
