@@ -48,7 +48,7 @@ def test_a_damaged_table_is_a_user_error(tmp_path: Path) -> None:
 
 
 def test_an_exported_list_has_no_formula(tiny: FrameSet, tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path, tiny.folder, tmp_path, tmp_path, tmp_path, tmp_path)
+    workspace = Workspace(tmp_path, tiny.folder, *[tmp_path] * 5)
     data = workspace.with_index(class_=lambda column: ["=1+1" if name == "car" else name for name in column])
     main(["data", "export", str(data), "--out", str(tmp_path / "out")])
     for path in (tmp_path / "out").rglob("metadata.csv"):

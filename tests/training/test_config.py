@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lie_ssl.errors import UserError
+from lie_ssl.methods.adapted import AdaptConfig
 from lie_ssl.objectives import objective_type
 from lie_ssl.objectives.literal import LiteralConfig
 from lie_ssl.recipes.pretrain import ARMS, PRETRAIN_RECIPES, PUBLISHED, pretrain_recipe, short_run
@@ -22,6 +23,7 @@ OTHER: dict[str, Any] = {
     "variant": "mine", "seed": 1, "diverse": 0.25, "start": "elsewhere", "precision": "bf16", "on_nan": "skip",
     "data": "elsewhere", "device": "cpu", "workers": 3, "log": LogConfig(every=3, wandb="project"),
     "encoder": {"patch_size": 4}, "objective": {"ssl": 0.5}, "optim": {"lr": 0.5}, "method": {"mask": 0.5},
+    "adapt": AdaptConfig(), "banks": "elsewhere",
 }  # fmt: skip
 
 
@@ -35,7 +37,7 @@ def other(config: PretrainConfig, name: str) -> PretrainConfig:
 @pytest.mark.parametrize("name", [f.name for f in dataclasses.fields(PretrainConfig)])
 def test_the_digest_only_covers_what_affects_learning(name: str) -> None:
     config = PretrainConfig()
-    how = name in ("data", "log", "device", "workers")
+    how = name in ("data", "log", "device", "workers", "banks")
     assert (other(config, name).digest() == config.digest()) == how
     assert other(config, name) != config
 

@@ -73,7 +73,7 @@ def usage() -> str:
         "             - package.module:Factory for a network of your own",
         f"  OBJECTIVE  {', '.join(OBJECTIVES)}, or package.module:Class",
         "",
-        "All flags: lie-ssl adapt package:efficientnet_lite0 lie --help",
-        "Example:   lie-ssl adapt package:efficientnet_lite0 lie --data data/mine \\",
-        "                         --out runs/mine",
+        "`lie-ssl adapt package:efficientnet_lite0 lie --help` shows every flag.",
+        "Example: lie-ssl adapt package:efficientnet_lite0 lie --data data/mine \\",
+        "             --out runs/mine",
     ])  # fmt: skip

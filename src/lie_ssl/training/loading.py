@@ -195,7 +195,7 @@ def _load_file(path: Path, trust: Collection[str], module: nn.Module | None) -> 
     except RuntimeError as error:
         raise UserError(f"the weights in {path} do not fit its settings: {last_line(error)}") from error
     encoder.eval()
-    return Loaded(encoder, None, settings=encoder_config(settings))
+    return Loaded(encoder, None, settings=encoder_config(migrate("encoder", settings, str(path))))
 
 
 def build_encoder(settings: Any, where: str, trust: Collection[str], module: nn.Module | None = None) -> Encoder:
