@@ -36,8 +36,8 @@ def test_every_objective_builds_itself_and_returns_its_terms(name: str) -> None:
 
 
 def test_the_order_and_the_titles_of_the_tables() -> None:
-    assert [e.name for e in OBJECTIVES.entries()] == ["alone", "frames", "literal", "lie", "lie_off"]
-    assert [e.title for e in OBJECTIVES.entries()] == ["", "Frames", "Lie (literal)", "Lie", "Lie off"]
+    assert [e.name for e in OBJECTIVES.entries()] == ["frozen", "alone", "frames", "literal", "lie", "lie_off"]
+    assert [e.title for e in OBJECTIVES.entries()] == ["frozen", "", "Frames", "Lie (literal)", "Lie", "Lie off"]
     assert {e.name for e in OBJECTIVES.entries() if e.told == "move"} == {"literal", "lie"}
 
 

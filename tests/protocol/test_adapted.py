@@ -23,6 +23,7 @@ from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.phases import PHASES
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.results import evaluate_frozen, evaluate_run, read_results, subject_of
+from lie_ssl.training.adapting import adapt_config
 from lie_ssl.training.banked import stored_features
 from lie_ssl.training.loading import load
 from lie_ssl.training.run import pretrain
@@ -115,9 +116,11 @@ def test_a_run_is_evaluated_by_stored_features(
 
 def test_the_frozen_encoder(tiny: FrameSet, tmp_path: Path) -> None:
     """By the features on which heads are trained."""
-    results = evaluate_frozen(
-        EncoderConfig("resnet_mini"), AdaptConfig(FeatureConfig(layers=())), tiny.folder, CONFIG, tmp_path / "frozen"
-    )
+    config = replace(
+        adapt_config(EncoderConfig("resnet_mini"), "frozen"), data=str(tiny.folder),
+        adapt=AdaptConfig(FeatureConfig(layers=())),
+    )  # fmt: skip
+    results = evaluate_frozen(config, CONFIG, tmp_path / "frozen")
     _, card = read_results(tmp_path / "frozen")
     assert (card["method"], card["arm"], card["run"]) == ("resnet_mini", "frozen", None)
     assert set(results.accuracy["arm"]) == {"frozen"}

@@ -25,7 +25,7 @@ from lie_ssl.methods.adapted import AdaptedEncoder
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.methods.features import embed_frames, to_float
 from lie_ssl.objectives._operator import unit_rotations
-from lie_ssl.objectives.registry import OBJECTIVES
+from lie_ssl.objectives.registry import trained_objectives
 from lie_ssl.training.bank import FeatureBank, build_extractor
 from lie_ssl.training.bank_blocks import BlockFiller
 from lie_ssl.training.banked import BankedFrames, stored_features
@@ -85,7 +85,7 @@ def stored(config: PretrainConfig | None, frames: FrameSet) -> BankedFrames:
 
 def assert_close(a: Tensor, b: Tensor) -> None:
     """Equal within the accuracy of float16, in which features are stored."""
-    assert (a - b).abs().max() < 5e-3 * b.abs().max()
+    assert (a - b).abs().max() < 2e-2 * b.abs().max()  # features are stored in float16, and standardised after that
 
 
 def test_the_command_from_end_to_end(run: Path, tiny: FrameSet, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_onnx_gives_the_same_embeddings(run: Path, tiny: FrameSet, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("objective", "method"), [*ALONE, *((name, "simclr") for name in OBJECTIVES if name != "alone")]
+    ("objective", "method"), [*ALONE, *((name, "simclr") for name in trained_objectives() if name != "alone")]
 )
 def test_every_objective_trains(tiny: FrameSet, banks: Path, tmp_path: Path, objective: str, method: str) -> None:
     config = tiny_adapted(tiny, banks, objective, method, optim__steps=2)
@@ -347,7 +347,7 @@ def test_the_usage_fits_a_narrow_terminal(capsys: pytest.CaptureFixture[str], mo
         assert stop.value.code == 0
         shown = capsys.readouterr().out
         assert max(map(len, shown.splitlines())) <= 80
-        assert all(name in shown for name in OBJECTIVES)
+        assert all(name in shown for name in trained_objectives())
     with pytest.raises(SystemExit):
         main(["adapt", "resnet_mini", "lie", "--help"])
     shown = capsys.readouterr().out
@@ -393,7 +393,7 @@ def test_the_neighbours_of_a_check_are_found_by_identity(tiny: FrameSet, banks: 
     before = checks.run(model)["knn"]
     head: Any = model.method.encoder.head
     with torch.no_grad():
-        head.layers[-1].weight[128:] *= 100
+        head.moved[-1].weight *= 100
         assert checks.run(model)["knn"] == before
     assert recognised(build_model(tiny_adapted(tiny, banks, "frames"), 16, 3, stored=9)) == slice(None)
     assert recognised(build_model(tiny_run(tiny, "simclr", "lie"), 16, 3)) == slice(None)

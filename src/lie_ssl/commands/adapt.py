@@ -13,7 +13,7 @@ from lie_ssl.commands.parsing import call, check_data, pop_values
 from lie_ssl.commands.pretrain import pop_flag, run
 from lie_ssl.errors import UserError
 from lie_ssl.methods.packaged import ENCODERS
-from lie_ssl.objectives.registry import OBJECTIVES
+from lie_ssl.objectives.registry import trained_objectives
 from lie_ssl.training.adapting import adapt_config, find_encoder
 from lie_ssl.training.config import PretrainConfig
 
@@ -71,7 +71,7 @@ def usage() -> str:
         ),
         "             - a run, a saved model, or a file made by `lie-ssl export`",
         "             - package.module:Factory for a network of your own",
-        f"  OBJECTIVE  {', '.join(OBJECTIVES)}, or package.module:Class",
+        f"  OBJECTIVE  {', '.join(trained_objectives())}, or package.module:Class",
         "",
         "`lie-ssl adapt package:efficientnet_lite0 lie --help` shows every flag.",
         "Example: lie-ssl adapt package:efficientnet_lite0 lie --data data/mine \\",

@@ -14,7 +14,7 @@ from lie_ssl.commands.bar import Bar
 from lie_ssl.commands.parsing import call, check_data, pop_values
 from lie_ssl.errors import UserError
 from lie_ssl.methods.registry import METHODS
-from lie_ssl.objectives.registry import OBJECTIVES, objective_type
+from lie_ssl.objectives.registry import objective_type, trained_objectives
 from lie_ssl.recipes.pretrain import PRETRAIN_RECIPES, pretrain_recipe
 from lie_ssl.training.config import PretrainConfig, import_paths, load_config
 
@@ -88,7 +88,7 @@ def usage() -> str:
         "                        [--trust package.module:Class] [flags]",
         "",
         f"  METHOD     {', '.join(METHODS)}, or package.module:Class",
-        f"  OBJECTIVE  {', '.join(OBJECTIVES)}, or package.module:Class",
+        f"  OBJECTIVE  {', '.join(trained_objectives())}, or package.module:Class",
     ]
     lines += [
         f"  RECIPE     {name}: {(recipe.__doc__ or '').splitlines()[0]}" for name, recipe in PRETRAIN_RECIPES.items()

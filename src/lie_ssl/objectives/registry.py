@@ -73,6 +73,11 @@ def objective_entry(name: str) -> ObjectiveEntry:
     raise UserError(f"{name!r} is not registered; decorate the class with @lie_ssl.objectives.objective(...)")
 
 
+def trained_objectives() -> list[str]:
+    """The names of all objectives that train something; `frozen` does not."""
+    return [entry.name for entry in OBJECTIVES.entries() if entry.value.trains]
+
+
 def objective_config(name: str, values: Mapping[str, Any] | None = None) -> ObjectiveConfig:
     """The settings of an objective: its defaults with the given values."""
     return from_plain(objective_type(name).Config, {**(values or {}), "name": name}, "objective")

@@ -20,7 +20,6 @@ from lie_ssl.training.config import LogConfig
 ENCODER = "package:efficientnet_lite0"
 ADAPT_ARMS = ("lie", "frames", "frozen")  # the longest first, as two run side by side
 ADAPT_STEPS = 600
-METRICS = ("retrieval", "alignment", "readout")  # regressing poses on thousands of features would take minutes
 METHOD = "mae"
 ARMS = ("alone", "frames", "lie")
 STEPS = 500
@@ -38,7 +37,7 @@ def demo_recipe(encoder: str = ENCODER, weights: str | None = None) -> Recipe:
         classes=CLASSES, instances=12, poses=("2d", "yaw"), step=15.0, render=RenderSettings(size=96, supersample=2)
     )
     published = find_encoder(encoder, weights).config
-    evaluation = replace(adapt_evaluation(), metrics=METRICS, readout=ReadoutConfig(steps=500))
+    evaluation = replace(adapt_evaluation(), readout=ReadoutConfig(steps=500))
     units = []
     for arm in ADAPT_ARMS:
         config = adapt_config(published, arm)

@@ -15,10 +15,10 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.frames.pairs import Deltas, pose_kinds
 from lie_ssl.protocol.features import Features
-from lie_ssl.protocol.metrics.alignment import reads_angles
 from lie_ssl.protocol.schema import POSES
 from lie_ssl.report.pictures import data_uri
 from lie_ssl.training.loading import Loaded
+from lie_ssl.training.moving import reads_angles
 
 Rows = NDArray[np.int64]
 PAIRS = 12  # pairs of pictures, shared by all kinds of pose

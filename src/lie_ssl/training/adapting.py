@@ -88,7 +88,7 @@ def adapt_config(encoder: EncoderConfig, objective: str = "lie", method: str = "
     """
     settings = objective_config(objective).adapted()
     operator = getattr(settings, "operator", None)
-    rate = 1.0 if operator is None or operator.normalise is None else 0.0  # given speeds stay as they are
+    rate = 1.0 if operator is not None and operator.normalise is None else 0.0  # given speeds stay as they are
     return PretrainConfig(
         method=method_config(method), encoder=encoder, objective=settings,
         optim=OptimConfig(steps=STEPS, batch=128, lr=1e-3, operator_lr=rate),

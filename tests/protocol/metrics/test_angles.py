@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lie_ssl.frames import FrameSet
 from lie_ssl.methods.encoders import EncoderConfig, create_encoder
+from lie_ssl.objectives._operator import unit_rotations
 from lie_ssl.protocol.config import EvaluateConfig
 from lie_ssl.protocol.context import Context, MoveTest, Subject
 from lie_ssl.protocol.features import Features
@@ -19,7 +20,6 @@ from lie_ssl.protocol.metrics.alignment import alignment, angle_summary
 from lie_ssl.protocol.metrics.readout import readout
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.readout import ReadoutConfig, angle_errors, train_readout
-from lie_ssl.training.adapting import unit_rotations
 
 FIXED, FACTORS = 80, ("2d", "3d")  # of 128 dimensions, 24 for each factor
 CONFIG = EvaluateConfig(
