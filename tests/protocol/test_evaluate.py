@@ -94,8 +94,6 @@ def test_a_run_with_an_operator(
     ]
     names = equivariance.columns.astype(str)
     optional = [name for name in names if name.startswith("readout_")]  # no settings ask for it here
-        column for column in equivariance.columns.astype(str) if column.startswith("readout_")
-    ]  # no settings ask for it here
     assert equivariance.drop(columns=optional).notna().all(axis=None)
     assert equivariance[optional].isna().all(axis=None)
     assert set(results.trials["phase"]) == {"linear", "finetune"}
