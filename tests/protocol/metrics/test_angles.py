@@ -24,7 +24,7 @@ from lie_ssl.protocol.readout import ReadoutConfig, angle_errors, train_readout
 FIXED, FACTORS = 80, ("2d", "3d")  # of 128 dimensions, 24 for each factor
 CONFIG = EvaluateConfig(
     proportions=(0.5,), probe=ProbeConfig(steps=1), finetune=FinetuneConfig(steps=0), pairs=4, limit=10,
-    readout=ReadoutConfig(steps=20, batch=16, hidden=16, components=40),
+    readout=ReadoutConfig(steps=20, batch=16, hidden=16, components=30),
 )  # fmt: skip
 
 
@@ -105,7 +105,7 @@ def test_the_network_is_trained_once_and_measured_as_it_says(context: Context) -
         network = context.readouts[test.poses]
         z, z_next = (context.features(r).numpy() for r in (test.moves.source, test.moves.target))
         x = [((a - network.mean.numpy()) @ network.basis.numpy()) / network.scale.numpy() for a in (z, z_next)]
-        assert x[0].shape[1] == 40
+        assert x[0].shape[1] == 30
         with torch.no_grad():
             cosine, sine = network.layers(torch.from_numpy(np.concatenate(x, axis=1))).numpy().T
         wanted = summary(np.degrees(np.arctan2(sine, cosine)), true_angles(context, test))
