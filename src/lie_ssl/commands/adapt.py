@@ -71,7 +71,10 @@ def usage() -> str:
         ),
         "             - a run, a saved model, or a file made by `lie-ssl export`",
         "             - package.module:Factory for a network of your own",
-        f"  OBJECTIVE  {', '.join(trained_objectives())}, or package.module:Class",
+        *textwrap.wrap(
+            f"{', '.join(trained_objectives())}, or package.module:Class", 80, initial_indent="  OBJECTIVE  ",
+            subsequent_indent=f"{'':13}",
+        ),
         "",
         "`lie-ssl adapt package:efficientnet_lite0 lie --help` shows every flag.",
         "Example: lie-ssl adapt package:efficientnet_lite0 lie --data data/mine \\",
