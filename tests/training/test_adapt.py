@@ -339,22 +339,6 @@ def test_a_full_disk_keeps_what_is_finished(
     assert filled == [2, 3, 4]
 
 
-def test_the_usage_fits_a_narrow_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    for words in ([], ["--help"]):
-        with pytest.raises(SystemExit) as stop:
-            main(["adapt", *words])
-        assert stop.value.code == 0
-        shown = capsys.readouterr().out
-        assert max(map(len, shown.splitlines())) <= 80
-        assert all(name in shown for name in trained_objectives())
-    with pytest.raises(SystemExit):
-        main(["adapt", "resnet_mini", "lie", "--help"])
-    shown = capsys.readouterr().out
-    assert "--adapt.hidden INT" in shown
-    assert "adapt:none" not in shown
-
-
 def test_a_timm_module(tiny: FrameSet, tmp_path: Path) -> None:
     import timm  # not above, as torchrun starts this file, and timm needs lie_ssl's fix of torchvision first
 
