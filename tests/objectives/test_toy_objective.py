@@ -82,3 +82,15 @@ def test_without_its_registration_it_is_unknown(tiny: FrameSet, tmp_path: Path) 
     with pytest.raises(SystemExit) as stop:
         main(["pretrain", "mae", "toy", *flags(tiny, tmp_path / "run")])
     assert stop.value.code == 2
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_toy_objective_adapts_an_encoder(tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few_pairs(monkeypatch)
+    run, page = tmp_path / "run", tmp_path / "page.html"
+    where = ["--data", str(tiny.folder), "--out", str(run), "--banks", str(tmp_path / "banks")]
+    main(["adapt", "resnet_mini", "toy", *where, "--optim.steps", "3", "--optim.batch", "8"])
+    quick = ["--probe.steps", "2", "--readout.steps", "2", "--limit", "20", "--pairs", "2"]
+    main(["evaluate", str(run), *quick])
+    main(["report", str(run), "--out", str(page)])
+    assert f"resnet_mini {TITLE}" in page.read_text()
