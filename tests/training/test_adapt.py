@@ -88,6 +88,16 @@ def assert_close(a: Tensor, b: Tensor) -> None:
     assert (a - b).abs().max() < 2e-2 * b.abs().max()  # features are stored in float16, and standardised after that
 
 
+def test_stored_features_differ_by_rounding_alone(run: Path, tiny: FrameSet) -> None:
+    loaded = load(run)
+    assert isinstance(loaded.encoder, AdaptedEncoder)
+    with torch.no_grad():
+        features = loaded.encoder.features(pictures(tiny))
+        torch.testing.assert_close(loaded.encoder(pictures(tiny)), loaded.encoder(features), rtol=0, atol=0)
+    kept = torch.from_numpy(stored(loaded.config, tiny).inputs(np.array(SOME))[:, 0])
+    torch.testing.assert_close(kept.float(), features, rtol=1e-3, atol=1e-5)
+
+
 def test_the_command_from_end_to_end(run: Path, tiny: FrameSet, tmp_path: Path) -> None:
     card = read_run_card(run)
     assert card["finished"]

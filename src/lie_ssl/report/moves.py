@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -216,8 +217,7 @@ def _groups(table: pd.DataFrame, random: np.random.Generator) -> Iterator[pd.Dat
 def _draw_pairs(table: pd.DataFrame, count: int, random: np.random.Generator) -> tuple[Rows, Rows]:
     """Draws two different frames of each of `count` objects."""
     pairs = [
-        random.choice(own.index.to_numpy(np.int64), 2, replace=False)
-        for _, own in zip(range(count), _groups(table, random), strict=False)
+        random.choice(own.index.to_numpy(np.int64), 2, replace=False) for own in islice(_groups(table, random), count)
     ]
     if not pairs:
         raise UserError("the data set has no unknown objects in several poses")
@@ -228,7 +228,7 @@ def _draw_pairs(table: pd.DataFrame, count: int, random: np.random.Generator) ->
 def _draw_turned(table: pd.DataFrame, degrees: float, count: int, random: np.random.Generator) -> tuple[Rows, Rows]:
     """Draws frames, and those of the same objects turned by an angle; objects without such frames are left out."""
     chosen = []
-    for _, own in zip(range(count), _groups(table, random), strict=False):
+    for own in islice(_groups(table, random), count):
         angles, rows = own["angle"].to_numpy(np.float64), own.index.to_numpy(np.int64)
         off = np.abs((angles[None, :] - angles[:, None] - degrees + 180) % 360 - 180)  # [from, to]
         pairs = np.argwhere(off < NEAR)
