@@ -30,9 +30,10 @@ def embeddings(rows: int = 6, dim: int = 22, seed: int = 0) -> torch.Tensor:
 # The dimensions of each group, counted by hand.
 BY_SPEED = [[4, 5, 10, 11], [6, 7, 12, 13], [8, 9], [14, 15, 20, 21], [16, 17], [18, 19]]
 BY_PLANE = [[k, k + 1] for k in range(4, 22, 2)]
+BY_SHARE = [list(range(4, 14)), list(range(14, 22))]
 
 
-@pytest.mark.parametrize(("normalise", "groups"), [("speed", BY_SPEED), ("plane", BY_PLANE)])
+@pytest.mark.parametrize(("normalise", "groups"), [("speed", BY_SPEED), ("plane", BY_PLANE), ("share", BY_SHARE)])
 def test_every_group_gets_unit_length_and_keeps_its_direction(normalise: Any, groups: list[list[int]]) -> None:
     z = embeddings()
     unit = operator(normalise=normalise).normalise(z)

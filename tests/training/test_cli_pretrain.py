@@ -107,7 +107,7 @@ def test_help_shows_the_flags_of_the_method(capsys: pytest.CaptureFixture[str]) 
     assert stop.value.code == 0
     text = capsys.readouterr().out
     assert all(
-        word in text for word in ("mae, vicreg, simclr", "alone, frames, literal, lie, lie_off", "small", "paper")
+        word in text for word in ("mae, vicreg, simclr", "alone, frames, literal, lie, lie_learned", "small", "paper")
     )
 
 

@@ -51,7 +51,8 @@ class OperatorConfig:
     """Block size of the block algebra; None for the algebra's default."""
     # As `lie_ssl.serialization.added_field`, which this package does not import.
     normalise: Normalise | None = field(default=None, metadata={"omit_default": True})
-    """Scale the moved part so that all planes of one speed together (speed) or every plane (plane) has length 1."""
+    """Scale the moved part so that all planes of one speed together (speed), every plane (plane), or all planes of a
+    factor together (share) have length 1."""
 
     def __post_init__(self) -> None:
         check_algebra(self.algebra)

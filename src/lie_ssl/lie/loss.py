@@ -17,6 +17,7 @@ from lie_ssl.contrast.checks import check_device, check_embedding
 from lie_ssl.contrast.gather import JoinedBatch
 from lie_ssl.contrast.heads import ProjectionHead
 from lie_ssl.contrast.info_nce import check_pairs, frames_info_nce, project
+from lie_ssl.lie.move_contrast import check_moves, move_info_nce
 from lie_ssl.lie.operator import LieOperator
 
 
@@ -33,6 +34,7 @@ class LieTerms(NamedTuple):
     invariant: Tensor
     t: Tensor  # (B, D)
     z_moved: Tensor  # (B, M)
+    moves: Tensor | None = None  # None if its weight is 0
 
 
 @dataclass(frozen=True)
@@ -62,22 +64,27 @@ class LossConfig:
     number; with a normalised operator, the mean over groups of planes of |y - x|^2 / 2."""
     detach_fixed: bool = False
     """Whether the Lie terms have no gradient in the fixed part."""
+    moves: float = 0.0
+    """Weight of InfoNCE between the true move and the moves of other pairs."""
+    moves_temperature: float = 0.1
+    """Temperature of InfoNCE between moves."""
 
     def __post_init__(self) -> None:
-        for name in ("lie", "euclidean", "coordinates", "invariant"):
+        for name in ("lie", "euclidean", "coordinates", "invariant", "moves"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name} is {getattr(self, name)}, but weights must be finite and 0 or more")
-        for name in ("temperature", "invariant_temperature"):
+        for name in ("temperature", "invariant_temperature", "moves_temperature"):
             if (value := getattr(self, name)) is not None and not 0 < value < math.inf:
                 raise ValueError(f"{name} is {value}, but temperatures must be finite and above 0")
 
 
 class LieLoss(nn.Module):
-    """L = lambda_lie L_lie + lambda_euc |z^g - moved|^2 + lambda_t s(delta) |t|^2 (+ lambda_inv L_inv).
+    """L = lambda_lie L_lie + lambda_euc |z^g - moved|^2 + lambda_t s(delta) |t|^2 (+ lambda_inv L_inv + lambda_m L_m).
 
     L_lie requires the moved embedding to be nearer to the true one than to all negatives: z itself (`own_negative`),
     the other instances' z, z^g and moved z, and the z of instances seen in one pose only. L_inv, off by default, is
-    InfoNCE between the two frames on the part that the group leaves unchanged.
+    InfoNCE between the two frames on the part that the group leaves unchanged. L_m, off by default, is InfoNCE
+    between the true move and those of other pairs (see :func:`lie_ssl.lie.move_contrast.move_info_nce`).
 
     Args:
         operator: The Lie operator; its inference network gives t.
@@ -97,6 +104,8 @@ class LieLoss(nn.Module):
         config = replace(config or LossConfig(), **settings)
         if config.invariant > 0 and operator.fixed == 0:
             raise ValueError("the invariant term needs a fixed part: LieOperator(fixed=...)")
+        if config.moves > 0:
+            check_moves(operator)
         self.operator, self.config = operator, config
         self.head = ProjectionHead(operator.dim, batch_norm=config.batch_norm)
         self.invariant_head: ProjectionHead | None = None
@@ -136,7 +145,9 @@ class LieLoss(nn.Module):
         invariant = joined.mean(self._invariant((z, z_next), negatives, joined, single))
         w = self.config
         total = w.lie * lie + w.euclidean * euclidean + w.coordinates * coordinates + w.invariant * invariant
-        return LieTerms(total, lie, euclidean, coordinates, invariant, t, moved)
+        moves = joined.mean(self._moves(z, z_next, t, active, joined)) if w.moves > 0 else None
+        total = total if moves is None else total + w.moves * moves
+        return LieTerms(total, lie, euclidean, coordinates, invariant, t, moved, moves)
 
     def _for_lie(self, x: Tensor | None) -> Tensor | None:
         if x is None or not self.config.detach_fixed:
@@ -191,6 +202,18 @@ class LieLoss(nn.Module):
         deltas = self.operator.deltas(delta).to(t.dtype)
         squares = torch.stack([part.square().sum(dim=1) for part in t.split(self.operator.counts, dim=1)], dim=1)
         return (similarity(deltas) * squares).sum(dim=1)
+
+    def _moves(self, z: Tensor, z_next: Tensor, t: Tensor, active: Tensor, joined: JoinedBatch) -> Tensor:
+        """(B,), the sum over the factors that change."""
+        operator, losses = self.operator, z.new_zeros(len(z))
+        moves, changed = joined.gather(t), joined.gather(active.to(t.dtype)) > 0
+        vs = [x[:, operator.fixed :].split(operator.shares, dim=1) for x in (z, z_next)]
+        for share, (v, v_next) in enumerate(zip(*vs, strict=True)):
+            rows = active[:, share].nonzero()[:, 0]
+            own, others = t[rows, share], moves[changed[:, share], share]
+            found = move_info_nce(operator, share, v[rows], v_next[rows], own, others, self.config.moves_temperature)
+            losses = losses.index_add(0, rows, found)
+        return losses
 
     def _invariant(
         self, groups: tuple[Tensor, ...], negatives: Tensor | None, joined: JoinedBatch, single: JoinedBatch | None

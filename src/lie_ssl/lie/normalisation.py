@@ -1,4 +1,4 @@
-"""Unit lengths for the planes that a commuting group turns, each speed or each plane by itself.
+"""Unit lengths for the planes that a commuting group turns: each speed, each plane or each factor by itself.
 
 Shape letters: B batch, M embedding, G groups of dimensions.
 """
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from lie_ssl.lie.algebras.base import plane_speeds
 
-Normalise = Literal["speed", "plane"]
+Normalise = Literal["speed", "plane", "share"]
 SHORTEST = 1e-6  # shorter vectors have no direction worth enlarging
 
 
@@ -72,7 +72,7 @@ def check_normalise(normalise: str | None, algebra: str, centred: bool, frequenc
     if centred:
         raise ValueError("normalise measures lengths from the origin; leave out centred and standardised")
     if normalise == "speed" and not frequencies:
-        raise ValueError("normalise 'speed' needs frequencies; set them, or normalise every plane: 'plane'")
+        raise ValueError("normalise 'speed' needs frequencies; set them, or use normalise 'share' or 'plane'")
 
 
 def make_unit_norm(
@@ -100,9 +100,11 @@ def make_unit_norm(
 
 
 def _plane_groups(normalise: Normalise, planes: int, frequencies: Sequence[float]) -> list[int]:
-    """The group of each plane: planes of the same speed together, or every plane by itself."""
+    """The group of each plane: planes of the same speed together, every plane by itself, or all in one."""
     if planes == 0:
         raise ValueError("normalise needs a plane for each factor, but a factor has only one dimension")
+    if normalise == "share":
+        return [0] * planes
     if normalise == "plane":
         return list(range(planes))
     if not frequencies:

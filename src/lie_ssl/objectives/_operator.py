@@ -63,17 +63,21 @@ class OperatorObjectiveConfig(ObjectiveConfig):
 
 @dataclass(frozen=True)
 class SplitObjectiveConfig(OperatorObjectiveConfig):
-    """Settings of objectives with z = (u, v). On an adapted encoder, v consists of unit vectors, one for each speed."""
+    """Settings of objectives with z = (u, v). On an adapted encoder, v has a unit vector for each factor."""
 
     def adapted(self) -> Self:
         return replace(super().adapted(), operator=unit_rotations())
 
+    @property
+    def operator_lr(self) -> float:
+        return 0.0  # given speeds stay as they are
+
 
 def unit_rotations() -> OperatorConfig:
-    """Rotations of planes at the speeds 1 to 4, on unit vectors, one for each speed; t is the move."""
+    """Rotations of planes at the speeds 1 to 4, on unit vectors, one for each factor; t is the move."""
     return OperatorConfig(
         generators=(1,), algebra="commuting", sees=("linear",), frequencies=(1.0, 2.0, 3.0, 4.0), split_factors=True,
-        fixed=IDENTITY, normalise="speed",
+        fixed=IDENTITY, normalise="share",
     )  # fmt: skip
 
 
@@ -94,6 +98,7 @@ class OperatorObjective(PairObjective):
 
     def forward(self, pairs: Pairs) -> Terms:
         found = self.loss(pairs.z, pairs.z_next, pairs.delta, negatives=pairs.negatives)
-        return Terms(
-            found.total, {name: getattr(found, name) for name in (*LIE_TERMS, "invariant")}, found.t.detach()
-        )  # fmt: skip
+        terms = {name: getattr(found, name) for name in (*LIE_TERMS, "invariant")}
+        if found.moves is not None:
+            terms["moves"] = found.moves
+        return Terms(found.total, terms, found.t.detach())

@@ -87,6 +87,11 @@ class ObjectiveConfig:
         return dim
 
     @property
+    def operator_lr(self) -> float:
+        """The learning rate of what moves embeddings in the head of an adapted encoder, relative to the common one."""
+        return 1.0
+
+    @property
     def separates(self) -> bool:
         """Whether a term keeps embeddings apart; without one, they could all become equal."""
         return self.ssl > 0

@@ -5,14 +5,15 @@ After Ibrahim, Bouchacourt, Morcos: Robust Self-Supervised Learning with Lie Gro
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
 
 from lie_ssl.errors import UserError
 from lie_ssl.lie import OperatorConfig
 from lie_ssl.objectives._operator import LIE_TERMS, OperatorObjective, SplitObjectiveConfig
 from lie_ssl.objectives.base import ObjectiveConfig
 from lie_ssl.objectives.registry import objective
+from lie_ssl.serialization import added_field
 
 
 def plane_rotations() -> OperatorConfig:
@@ -37,14 +38,21 @@ class LieConfig(SplitObjectiveConfig):
     """Weight of s(delta) |t|^2."""
     operator: OperatorConfig = field(default_factory=plane_rotations)
     """The Lie operator."""
+    moves: float = added_field(0.0)
+    """Weight of InfoNCE between the true move and the moves of other pairs; needs a normalised operator."""
+    moves_temperature: float = added_field(0.1)
+    """Temperature of InfoNCE between moves."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_weights(*LIE_TERMS, "invariant")
+        self.check_weights(*LIE_TERMS, "invariant", "moves")
         if self.operator.fixed == 0:
             raise UserError("lie needs a fixed part of the embedding; set objective.operator.fixed, or use literal")
-        if max(getattr(self, name) for name in LIE_TERMS) == 0:
+        if max(getattr(self, name) for name in (*LIE_TERMS, "moves")) == 0:
             raise UserError("all weights of the operator are 0; set objective.euclidean, or use lie_off")
+
+    def adapted(self) -> Self:
+        return replace(super().adapted(), euclidean=0.3, moves=1.0)
 
 
 @objective("lie", title="Lie", told="move", order=40, colour="#0072B2", marker="D")

@@ -53,7 +53,7 @@ def algebra(name: str) -> Change:
 def no_fixed(config: PretrainConfig) -> PretrainConfig:
     """The group acts on all of the embedding; without a fixed part there is no contrast on it."""
     own = lie_of(config)
-    settings = {f.name: getattr(own, f.name) for f in fields(LieConfig) if f.name not in ("name", "invariant")}
+    settings = {f.name: getattr(own, f.name) for f in fields(LiteralConfig) if f.name not in ("name", "invariant")}
     return replace(config, objective=LiteralConfig(**settings | {"operator": replace(own.operator, fixed=0)}))
 
 

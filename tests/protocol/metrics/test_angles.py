@@ -56,7 +56,7 @@ def true_angles(context: Context, test: MoveTest) -> NDArray[np.float64]:
 
 @torch.no_grad()
 def test_alignment_against_a_fine_grid(context: Context) -> None:
-    """The best of many turns; the distance is the mean over speeds of 1 - cos, as every speed has length 1."""
+    """The best of many turns; the distance is 1 - cos, as the share of each factor has length 1."""
     operator = context.subject.operator
     assert operator is not None
     grid = np.arange(-180, 180, 0.25)
@@ -68,7 +68,7 @@ def test_alignment_against_a_fine_grid(context: Context) -> None:
         for angle in grid:
             t = torch.zeros(len(z), 2)
             t[:, factor] = float(np.radians(angle))
-            distances.append(((operator(z, t) - z_next)[:, own] ** 2).sum(dim=1) / (2 * 4))
+            distances.append(((operator(z, t) - z_next)[:, own] ** 2).sum(dim=1) / 2)
         best = torch.stack(distances).min(dim=0)
         found = alignment(context, test)
         wanted = summary(grid[best.indices.numpy()], true_angles(context, test))
