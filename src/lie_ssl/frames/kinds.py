@@ -64,4 +64,5 @@ KINDS: dict[str, PoseKind] = {
     )
 }  # fmt: skip
 ANGLE_KINDS = tuple(name for name, kind in KINDS.items() if kind.rotation is not None)
+AXES = ("rotation_x", "rotation_y", "rotation_z")  # factors of objectives that take poses as rotations of space
 RENDERED_KINDS = tuple(name for name, kind in KINDS.items() if kind.rotation is not None or kind.free)

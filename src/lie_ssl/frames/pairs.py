@@ -15,13 +15,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.columns import ROW
 from lie_ssl.frames.factors.base import factor_columns, get_factor, wrapped
-from lie_ssl.frames.kinds import KINDS
+from lie_ssl.frames.kinds import AXES, KINDS
 from lie_ssl.frames.splits import is_diverse, training_counts
+from lie_ssl.lie.rotations import rotation_vector
 
 Rows = NDArray[np.int64]
 
@@ -49,13 +51,20 @@ def varied_factors(index: pd.DataFrame) -> tuple[str, ...]:
     return tuple(f for f in factor_columns(index.columns) if index[f].nunique() > 1)
 
 
+def reaches(index: pd.DataFrame, factors: Sequence[str]) -> tuple[float, ...]:
+    """For each factor of :class:`Deltas`, the largest absolute difference between two frames; half a turn for poses."""
+    known = factor_columns(index.columns)
+    return tuple(get_factor(f).reach(index[f].to_numpy(np.float64)) if f in known else math.pi for f in factors)
+
+
 class Deltas:
     """Differences between frames, factor by factor: first the pose, then every factor that varies in the data set.
 
     Args:
         index: Rows of an index.
         kinds: Kinds of pose (see :func:`pose_kinds`) that are separate factors, so that rotations in the picture plane
-            and in space belong to two groups.
+            and in space belong to two groups; or :data:`lie_ssl.frames.kinds.AXES`, for the rotation vector in camera
+            axes from the first pose to the second, whatever their kind.
         varied: The varying factors of the whole data set, if `index` has only some of its rows.
     """
 
@@ -82,11 +91,18 @@ class Deltas:
             relative = np.einsum("bij,bkj->bik", self._rotation[second], self._rotation[first])
             cosine = (np.trace(relative, axis1=1, axis2=2) - 1) / 2
             columns[0] = np.where(free, np.arccos(np.clip(cosine, -1, 1)), columns[0])
-        if self.kinds:
+        if self.kinds == AXES:
+            columns = list(self._rotation_vectors(first, second).T)
+        elif self.kinds:
             columns = [np.where(self._kind[first] == kind, columns[0], 0.0) for kind in self.kinds]
         for name, values in self._values.items():
             columns.append(get_factor(name).delta(values[first], values[second]))
         return np.stack(columns, axis=1).astype(np.float32)
+
+    def _rotation_vectors(self, first: Rows, second: Rows) -> NDArray[np.float64]:
+        """(B,), (B,) positions -> (B, 3), in radians; acting from the left, in camera axes."""
+        relative = self._rotation[second] @ self._rotation[first].transpose(0, 2, 1)
+        return rotation_vector(torch.from_numpy(relative)).numpy()
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ from lie_ssl.lie.config import Action, OperatorConfig
 from lie_ssl.lie.coordinates import Coordinates, Sees
 from lie_ssl.lie.mlp_action import MlpAction
 from lie_ssl.lie.normalisation import Normalise, UnitNorm, check_normalise, make_unit_norm
+from lie_ssl.lie.rotation_fit import align_free, is_rotational
+from lie_ssl.lie.rotations import RotationAlignment
 
 
 class LieOperator(nn.Module):
@@ -43,7 +45,8 @@ class LieOperator(nn.Module):
         standardised: Whether a centred group acts on standardised dimensions, z_moved = c + S exp(t.L) S^-1 (z - c).
             One for all shares of the moved dimensions, or one for each.
         normalise: "speed" scales embeddings so that all planes of one of the `frequencies` together have length 1,
-            "plane" every plane by itself. The commuting group then turns planes of neighbouring dimensions only.
+            "plane" every plane by itself, "share" all planes of a factor together. The commuting group then turns
+            planes of neighbouring dimensions only.
         action: "exp", the group; for ablations "identity", which moves nothing, or "mlp", a plain network of z and t
             instead of the exponential. These two have no generators.
         settings: Settings of the algebra (scale, rank, block_size).
@@ -244,6 +247,13 @@ class LieOperator(nn.Module):
         """
         return align(self, z, z_next, factor, limit)
 
+    def align_rotation(self, z: Tensor, z_next: Tensor) -> RotationAlignment:
+        """Finds the rotation of space that carries z nearest to z_next, if the algebra is `rotations`; see
+        :func:`lie_ssl.lie.rotation_fit.align_free`."""
+        if not is_rotational(self):
+            raise ValueError("align_rotation needs the algebra 'rotations'; use align")
+        return align_free(self, z, z_next)
+
     def _check(self, z: Tensor, t: Tensor) -> None:
         if z.ndim != 2 or z.shape[1] != self.dim or t.shape != (z.shape[0], self.n_generators):
             raise ValueError(
@@ -262,7 +272,7 @@ class LieOperator(nn.Module):
         if self.action == "identity":
             return
         mover = (self.algebras if self.action == "exp" else self.mlps)[0]
-        weight = next(mover.parameters())
+        weight = next(chain(mover.parameters(), mover.buffers()))  # given generators are buffers
         check_device(name, z, weight, "the operator")
         # Some algebras convert only half precision.
         strict = isinstance(mover, Algebra) and not mover.converts and torch.float64 in (z.dtype, weight.dtype)
@@ -284,6 +294,19 @@ class LieOperator(nn.Module):
         centre, spread = self.affine_of(z, z_next, self.active(delta))
         self.centre.copy_(centre)
         self.spread.copy_(spread)
+
+    @torch.no_grad()
+    def multiply_speeds(self, rates: Sequence[float]) -> None:
+        """Lets the planes of each share turn faster or slower: rotations of planes (`normalise`) only.
+
+        Args:
+            rates: One for each share. A share whose moves are small, such as 0.3 of a radian, needs a rate above 1 for
+                its planes to turn visibly.
+        """
+        if self.unit_norm is None or len(rates) != len(self.shares):
+            raise ValueError(f"rates must be {len(self.shares)} numbers, one for each share of a normalised operator")
+        for algebra, rate in zip(self.algebras, rates, strict=True):
+            algebra.speed.mul_(rate)  # type: ignore[operator]
 
     @torch.no_grad()
     def update_running_stats(self, centre: Tensor, spread: Tensor) -> None:

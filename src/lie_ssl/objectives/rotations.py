@@ -1,0 +1,77 @@
+"""Free rotations: one part of the embedding is invariant, the other consists of vectors that turn with the object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
+
+from lie_ssl.errors import UserError
+from lie_ssl.frames.kinds import AXES
+from lie_ssl.lie import OperatorConfig
+from lie_ssl.lie.rotation_fit import is_rotational, random_rotations, rotation_log_likelihood
+from lie_ssl.methods.adapted import IDENTITY
+from lie_ssl.objectives._operator import OperatorObjective, OperatorObjectiveConfig
+from lie_ssl.objectives.base import ObjectiveConfig, Pairs, Terms
+from lie_ssl.objectives.registry import objective
+
+
+def free_rotations(fixed: int | float = 5 / 8) -> OperatorConfig:
+    """Rotations of space; t is the rotation vector."""
+    return OperatorConfig(generators=(1,), algebra="rotations", sees=("linear",), fixed=fixed)
+
+
+@dataclass(frozen=True)
+class RotationsConfig(OperatorObjectiveConfig):
+    """Settings of the likelihood of rotations and the invariant part."""
+
+    name: str = "rotations"
+    """Name of the objective."""
+    likelihood: float = 1.0
+    """Weight of the negative log-likelihood of the true rotation."""
+    candidates: int = 1024
+    """Random rotations among which the true one is to be found."""
+    operator: OperatorConfig = field(default_factory=free_rotations)
+    """The Lie operator, with the algebra rotations."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_weights("likelihood", "invariant")
+        if self.operator.algebra != "rotations":
+            raise UserError(
+                f"rotations needs the algebra rotations, but objective.operator has {self.operator.algebra}"
+            )
+        if self.candidates < 1:
+            raise UserError(f"objective.candidates is {self.candidates}, but it must be 1 or more")
+
+    def kinds(self, pose_kinds: Sequence[str]) -> tuple[str, ...]:
+        return AXES
+
+    def adapted(self) -> Self:
+        return replace(super().adapted(), operator=free_rotations(IDENTITY))
+
+
+@objective("rotations", title="Rotations", told="move", order=46, colour="#F0E442", marker="X")
+class FreeRotations(OperatorObjective):
+    """z = (u, v): InfoNCE makes u invariant; of all rotations, the true one must carry v nearest to the other frame's.
+
+    The likelihood keeps three axes: vectors that are all parallel leave a circle of rotations open, which costs.
+    """
+
+    Config: ClassVar[type[ObjectiveConfig]] = RotationsConfig
+    config: RotationsConfig
+
+    def __init__(self, config: RotationsConfig, dim: int, factors: Sequence[str]) -> None:
+        if tuple(factors) != AXES:
+            raise UserError(
+                f"rotations reads rotations alone, but the factors are {', '.join(factors)}; use a data set without "
+                "other factors of variation, or the objective lie"
+            )
+        super().__init__(config, dim, factors)
+        assert is_rotational(self.mover)
+
+    def forward(self, pairs: Pairs) -> Terms:
+        found = super().forward(pairs)
+        grid = random_rotations(self.config.candidates, device=pairs.z.device)
+        loss = -rotation_log_likelihood(self.mover, pairs.z, pairs.z_next, pairs.delta, grid).mean()
+        return Terms(found.total + self.config.likelihood * loss, found.terms | {"likelihood": loss}, found.t)
