@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
+from torch import nn
 
 from lie_ssl.commands.parsing import call, check_data, pop_values
 from lie_ssl.commands.pretrain import pop_flag, run
@@ -16,6 +17,7 @@ from lie_ssl.methods.packaged import ENCODERS
 from lie_ssl.objectives.registry import trained_objectives
 from lie_ssl.training.adapting import adapt_config, find_encoder
 from lie_ssl.training.config import PretrainConfig
+from lie_ssl.training.continuing import adapted_run, continued
 
 
 def adapt(arguments: list[str]) -> None:
@@ -26,10 +28,15 @@ def adapt(arguments: list[str]) -> None:
     all frames; its features are stored with the data set and shared by all runs. The same command resumes an unfinished
     run.
 
+    With --unfreeze N, ENCODER is a run of `lie-ssl adapt`. It is continued on pictures, and the last N stages of the
+    encoder are trained too, at a lower rate (--optim.stage-lr). This takes a GPU or time.
+
     Example: lie-ssl adapt package:efficientnet_lite0 lie --data data/mine --out runs/mine
+    Example: lie-ssl adapt runs/mine lie --unfreeze 2 --data data/mine --out runs/mine_2
     """
     weights, rest = pop_flag(arguments, "--weights", "")
-    method, rest = pop_flag(rest, "--method", "simclr")
+    method, rest = pop_flag(rest, "--method", "")
+    unfreeze, rest = pop_flag(rest, "--unfreeze", "")
     trust, rest = pop_values(rest, "--trust")
     words: list[str] = []
     while rest and not rest[0].startswith("-") and len(words) < 2:
@@ -41,8 +48,15 @@ def adapt(arguments: list[str]) -> None:
         raise UserError(
             "name an encoder and an objective: lie-ssl adapt ENCODER OBJECTIVE, such as `resnet50 lie --weights timm`"
         )
-    published = find_encoder(words[0], weights or None, trust)
-    default = adapt_config(published.config, words[1], method)
+    module: nn.Module | None
+    if unfreeze:
+        if weights:
+            raise UserError("--unfreeze continues a run with its own weights; leave out --weights")
+        first = adapted_run(words[0], trust)
+        default, module = continued(first, whole_number(unfreeze), words[1], method or None)
+    else:
+        published = find_encoder(words[0], weights or None, trust)
+        default, module = adapt_config(published.config, words[1], method or "simclr"), published.module
 
     def main(config: Annotated[PretrainConfig, tyro.conf.arg(name="")] = default, *, out: Path) -> None:
         """Adapts an encoder.
@@ -52,9 +66,17 @@ def adapt(arguments: list[str]) -> None:
             out: Folder of the run. An unfinished run is resumed; another run is never overwritten.
         """
         check_data(config.data)
-        run(config, out, published.module)
+        run(config, out, module)
 
     call(main, " ".join(["lie-ssl adapt", *words]), rest, description=adapt.__doc__)
+
+
+def whole_number(word: str) -> int:
+    """The number of stages to unfreeze."""
+    try:
+        return int(word)
+    except ValueError:
+        raise UserError(f"--unfreeze is {word!r}, but it must be a whole number of stages, 1 or more") from None
 
 
 def usage() -> str:
@@ -62,6 +84,7 @@ def usage() -> str:
     return "\n".join([
         "usage: lie-ssl adapt ENCODER OBJECTIVE --data FOLDER --out FOLDER",
         "                     [--weights timm|FILE] [--method simclr|vicreg] [flags]",
+        "       lie-ssl adapt RUN OBJECTIVE --unfreeze N --data FOLDER --out FOLDER",
         "",
         "  ENCODER    one of",
         "             - a timm name, with --weights timm or a weight file",
@@ -75,6 +98,8 @@ def usage() -> str:
             f"{', '.join(trained_objectives())}, or package.module:Class", 80, initial_indent="  OBJECTIVE  ",
             subsequent_indent=f"{'':13}",
         ),
+        "  RUN        a run of `lie-ssl adapt`, to continue with the encoder's last N",
+        "             stages in the loop",
         "",
         "`lie-ssl adapt package:efficientnet_lite0 lie --help` shows every flag.",
         "Example: lie-ssl adapt package:efficientnet_lite0 lie --data data/mine \\",

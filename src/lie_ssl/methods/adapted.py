@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from lie_ssl.errors import UserError
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.extractor import FeatureConfig, FeatureExtractor
+from lie_ssl.methods.stages import empty_pictures, last_stages
 from lie_ssl.serialization import check_numbers
 
 IDENTITY, SHARE = 128, 48  # default sizes of u, and of v for each factor of variation
@@ -161,6 +162,33 @@ class AdaptedEncoder(Encoder):
             )
         found: Tensor = self.extractor(images)
         return found
+
+    def unfreeze(self, number: int) -> tuple[str, ...]:
+        """Lets the last stages of the published encoder learn too; everything before them stays frozen.
+
+        The encoder stays in eval mode, so that batch-norm keeps its statistics. What is frozen takes no memory for
+        gradients: torch records nothing before the first weight that is trained.
+
+        Args:
+            number: How many stages.
+
+        Returns:
+            The names of these stages.
+        """
+        found = last_stages(self.frozen, number)
+        for parameter in found.parameters:
+            parameter.requires_grad_(True)
+        with torch.enable_grad():
+            if not self.frozen(empty_pictures(self.frozen)).requires_grad:
+                raise UserError(
+                    f"{type(self.frozen.body).__name__} computes without gradients, so its stages cannot learn; remove "
+                    "no_grad or detach from its forward"
+                )
+        return found.names
+
+    def stage_parameters(self) -> list[nn.Parameter]:
+        """The weights of the published encoder that are trained; none unless stages were unfrozen."""
+        return [] if self.extractor is None else [p for p in self.extractor.parameters() if p.requires_grad]
 
     def train(self, mode: bool = True) -> AdaptedEncoder:
         """Sets the mode of the head; the frozen encoder stays in eval mode."""

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from lie_ssl.lie import LieOperator
+from lie_ssl.methods.adapted import AdaptedEncoder
 from lie_ssl.methods.draws import Draws
 from lie_ssl.methods.method import Method, SSLOutput
 from lie_ssl.objectives.base import Mover, ObjectiveConfig, Pairs
@@ -50,11 +51,16 @@ class PairModel(nn.Module):
         return self.mover if isinstance(self.mover, LieOperator) else None
 
     def groups(self) -> dict[str, list[nn.Parameter]]:
-        """The trained parameters by group (encoder, operator, heads); gradients are clipped group by group."""
-        encoder = trained(self.method.encoder)
+        """The trained parameters by group; gradients are clipped group by group.
+
+        The groups are encoder, operator and heads, and stages for those of an adapted encoder that are not frozen.
+        """
+        own = self.method.encoder
+        stages = own.stage_parameters() if isinstance(own, AdaptedEncoder) else []
+        encoder = without(stages, trained(own))
         operator: list[nn.Parameter] = trained(self.mover) if isinstance(self.mover, nn.Module) else []
-        taken = {id(p) for p in (*encoder, *operator)}
-        groups = {"encoder": encoder, "operator": operator, "heads": [p for p in trained(self) if id(p) not in taken]}
+        heads = without([*stages, *encoder, *operator], trained(self))
+        groups = {"encoder": encoder, "stages": stages, "operator": operator, "heads": heads}
         return {name: parameters for name, parameters in groups.items() if parameters}
 
     def forward(self, x: Tensor, x_next: Tensor, delta: Tensor, paired: Tensor, draws: Draws) -> PairOutput:
@@ -110,6 +116,12 @@ class PairModel(nn.Module):
 
 def trained(module: nn.Module) -> list[nn.Parameter]:
     return [p for p in module.parameters() if p.requires_grad]
+
+
+def without(taken: Sequence[nn.Parameter], parameters: Sequence[nn.Parameter]) -> list[nn.Parameter]:
+    """The parameters that are not taken."""
+    keys = {id(p) for p in taken}
+    return [p for p in parameters if id(p) not in keys]
 
 
 @contextmanager

@@ -20,10 +20,11 @@ from lie_ssl.methods.registry import method_config
 from lie_ssl.methods.weights import PACKAGE
 from lie_ssl.objectives.registry import objective_config
 from lie_ssl.training.config import OptimConfig, PretrainConfig, import_paths
+from lie_ssl.training.continuing import adapted_run, continued
 from lie_ssl.training.loading import Loaded, load
 from lie_ssl.training.progress import ProgressReporter
 
-STEPS = 1000
+STEPS, BATCH = 800, 192
 VIEWS = 4  # stored augmented views of each frame, for the method's own loss
 SIZE = 96  # pixels per side of the frames of a list of pairs, if the encoder has no size of its own
 
@@ -57,7 +58,9 @@ def find_encoder(word: str, weights: str | None = None, trust: Collection[str] =
         raise UserError(f"{word} has weights of its own; leave out --weights")
     loaded = load(word, trust=trust)
     if isinstance(loaded.encoder, AdaptedEncoder):
-        raise UserError(f"{word} is an adapted encoder already; adapt the encoder that it came from")
+        raise UserError(
+            f"{word} is an adapted encoder already; continue it with --unfreeze, or adapt the encoder that it came from"
+        )
     loaded.encoder.output = None  # a normalisation for its own operator, which the run would not restore
     return Published(replace(_settings(loaded), weights=word), loaded.encoder)
 
@@ -87,31 +90,33 @@ def adapt_config(encoder: EncoderConfig, objective: str = "lie", method: str = "
         method: The self-supervised method whose loss `alone` uses: vicreg or simclr.
     """
     settings = objective_config(objective).adapted()
-    operator = getattr(settings, "operator", None)
-    rate = 1.0 if operator is not None and operator.normalise is None else 0.0  # given speeds stay as they are
     return PretrainConfig(
         method=method_config(method), encoder=encoder, objective=settings,
-        optim=OptimConfig(steps=STEPS, batch=128, lr=1e-3, operator_lr=rate),
+        optim=OptimConfig(steps=STEPS, batch=BATCH, lr=1e-3, operator_lr=settings.operator_lr),
         adapt=AdaptConfig(views=VIEWS if settings.ssl > 0 else 0),
     )  # fmt: skip
 
 
 def adapt(
-    encoder: str | nn.Module, data: Any, objective: str = "lie", out: Path | str | None = None, *,
-    weights: str | None = None, config: PretrainConfig | None = None, reporter: ProgressReporter | None = None,
-    trust: Collection[str] = (), **settings: Any,
+    encoder: str | nn.Module | Loaded, data: Any, objective: str | None = None, out: Path | str | None = None, *,
+    weights: str | None = None, unfreeze: int | None = None, config: PretrainConfig | None = None,
+    reporter: ProgressReporter | None = None, trust: Collection[str] = (), **settings: Any,
 ) -> Loaded:  # fmt: skip
     """Adapts an encoder: a small head on its frozen features learns from pairs of pictures, in about a minute.
 
     Args:
         encoder: A module from pictures (B, C, S, S) to embeddings or maps, such as a timm model; or a word as on the
-            command line (see :func:`find_encoder`).
+            command line (see :func:`find_encoder`). With `unfreeze`, a run that was adapted: its folder, or what
+            :func:`adapt` or :func:`lie_ssl.load` returned.
         data: The folder of a data set, a :class:`lie_ssl.frames.FrameSet`, or a list of (picture, picture, degrees):
             two pictures of the same object, and how far it turned from the first to the second.
-        objective: What is learned from pairs: lie, frames, literal, lie_off, alone, or a registered one of your own.
+        objective: What is learned from pairs: lie (the default), frames, literal, lie_off, alone, or a registered one
+            of your own. With `unfreeze`, that of the first run.
         out: Folder of the run; by default a temporary one, so that nothing is kept.
         weights: For a timm name: `timm`, `package:NAME` or a weight file.
-        config: All settings; by default those of :func:`adapt_config`.
+        unfreeze: Continue an adapted run on pictures, and train this many of the encoder's last stages too.
+        config: All settings; by default those of :func:`adapt_config`, or of
+            :func:`lie_ssl.training.continuing.continued`.
         reporter: Receives the progress.
         trust: Import paths that a run or a file may name. Importing runs code.
         settings: Settings of the run by name, such as `seed=1`.
@@ -125,19 +130,46 @@ def adapt(
     """
     from lie_ssl.training.run import pretrain
 
-    published = find_encoder(encoder, weights, trust) if isinstance(encoder, str) else Published(
-        module_config(encoder), encoder
+    default, module = (
+        _new(encoder, objective, weights, trust) if unfreeze is None
+        else _continued(encoder, unfreeze, objective, weights, trust)
     )  # fmt: skip
-    config = replace(config or adapt_config(published.config, objective), **settings)
+    if config is not None and unfreeze is not None:
+        config = replace(config, start=default.start, unfreeze=unfreeze)
+    config = replace(config or default, **settings)
     with tempfile.TemporaryDirectory(prefix="lie_ssl-") as temporary:
         folder = Path(temporary)
         if not isinstance(data, (str, Path, FrameSet)):
             size, channels = (
-                getattr(config.encoder, name) or getattr(published.module, name, default)
-                for name, default in (("image_size", SIZE), ("channels", 3))
+                getattr(config.encoder, name) or getattr(module, name, usual)
+                for name, usual in (("image_size", SIZE), ("channels", 3))
             )
             data = import_pairs(data, folder / "data", size=size, grey=channels == 1, seed=config.seed)
             config = replace(config, diverse=1.0)
         config = replace(config, data=str(data.folder if isinstance(data, FrameSet) else data))
-        run = pretrain(config, folder / "run" if out is None else out, reporter, published.module)
-        return load(run, trust=(*trust, *import_paths(config)), encoder=published.module)
+        run = pretrain(config, folder / "run" if out is None else out, reporter, module)
+        return load(run, trust=(*trust, *import_paths(config)), encoder=module)
+
+
+def _new(
+    encoder: str | nn.Module | Loaded, objective: str | None, weights: str | None, trust: Collection[str]
+) -> tuple[PretrainConfig, nn.Module | None]:
+    """The settings and the module of a run that adapts an encoder."""
+    if isinstance(encoder, Loaded):
+        raise UserError("this encoder is loaded already; give its folder, its encoder, or unfreeze=N to continue it")
+    published = find_encoder(encoder, weights, trust) if isinstance(encoder, str) else Published(
+        module_config(encoder), encoder
+    )  # fmt: skip
+    return adapt_config(published.config, objective or "lie"), published.module
+
+
+def _continued(
+    encoder: str | nn.Module | Loaded, unfreeze: int, objective: str | None, weights: str | None, trust: Collection[str]
+) -> tuple[PretrainConfig, nn.Module | None]:
+    """The settings and the module of a run that continues an adapted one."""
+    if isinstance(encoder, nn.Module):
+        raise UserError("unfreeze continues a run; adapt the module first, then give what that returned, or its folder")
+    if weights is not None:
+        raise UserError("unfreeze continues a run with its own weights; leave out weights")
+    first = encoder if isinstance(encoder, Loaded) else adapted_run(encoder, trust)
+    return continued(first, unfreeze, objective)

@@ -123,6 +123,11 @@ def _read(folder: Path) -> dict[str, Tensor]:
         raise UserError(f"cannot read {folder / FROZEN}: {error}; copy the run again") from error
 
 
+def stored_state(folder: Path) -> dict[str, Tensor]:
+    """The frozen encoder in the folder of a run, with the keys that it has in the model of a run."""
+    return {f"{PREFIX}{name}": value for name, value in _read(folder).items()}
+
+
 def frozen_state(extractor: FeatureExtractor | None) -> dict[str, Tensor]:
     """The state of the frozen encoder with the keys that it has in the model of a run."""
     if extractor is None:

@@ -62,6 +62,8 @@ class OptimConfig:
     """Final learning rate, as a share of the peak."""
     clip: float | None = 5.0
     """Gradient norm to which each group (encoder, operator, heads) is clipped; None for no clipping."""
+    stage_lr: float = added_field(0.1)
+    """Learning rate of the stages that `unfreeze` names, as a multiple of `lr`."""
 
     def __post_init__(self) -> None:
         check_steps("optim.steps x optim.accumulate", self.steps * self.accumulate)
@@ -73,7 +75,7 @@ class OptimConfig:
             raise UserError(f"optim.batch is {self.batch}, but it must be at least 2 for contrast and batch-norm")
         if not 0 < self.lr <= MAX_RATE:
             raise UserError(f"optim.lr is {self.lr}, but it must be above 0 and at most {MAX_RATE:g}")
-        for name in ("operator_lr", "weight_decay"):
+        for name in ("operator_lr", "stage_lr", "weight_decay"):
             if not getattr(self, name) >= 0:
                 raise UserError(f"optim.{name} is {getattr(self, name)}, but it must be 0 or more")
         if self.clip is not None and not self.clip > 0:
@@ -142,6 +144,8 @@ class PretrainConfig:
     """Train a small head on stored features of the frozen encoder; None to train the encoder itself."""
     banks: str | None = added_field(None)
     """Folder for stored features, which all runs on the same data share; None for `.banks` in the data set's folder."""
+    unfreeze: int | None = added_field(None)
+    """Continue an adapted run on pictures, and train this many of the encoder's last stages too; None for none."""
 
     def __post_init__(self) -> None:
         check_numbers(self)
@@ -156,6 +160,15 @@ class PretrainConfig:
                 f"variant is {self.variant!r:.80}, but it must consist of up to 64 letters, digits, _, - and dots"
             )
         check_objective(self.objective)
+        self._check_unfreeze()
+
+    def _check_unfreeze(self) -> None:
+        if self.unfreeze is None:
+            return
+        if not isinstance(self.unfreeze, int) or self.unfreeze < 1:
+            raise UserError(f"unfreeze is {self.unfreeze}, but it must be a whole number of stages, 1 or more")
+        if self.adapt is None or self.start is None:
+            raise UserError("unfreeze continues a run of `lie-ssl adapt`; adapt first, then give that run as ENCODER")
 
     @property
     def arm(self) -> str:

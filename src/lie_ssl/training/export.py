@@ -186,11 +186,13 @@ def model_card(loaded: Loaded, to: str, name: str) -> str:
     mean, std = ([round(v, 4) for v in x.flatten().tolist()] for x in (body.mean, body.std))
     kind = "normalise them yourself" if to == "timm" else "normalised inside"
     what = "An encoder with its Lie operator," if to == "pretrained" and loaded.operator else "An encoder"
+    unfrozen = card.get("unfrozen")
     lines = [
         f"# {name}", "",
         f"{what} trained by lie_ssl {card['versions']['lie_ssl']} with {card['method']}, arm {card['arm']}, "
         f"seed {card['seed']}.", "",
         f"- encoder: {config.encoder.name}, embeddings of {encoder.dim}, pooling {body.pool}",
+        *([f"- trained with its head: {', '.join(unfrozen)} and what follows"] if unfrozen else []),
         *([f"- operator: {loaded.operator.title}"] if to == "pretrained" and loaded.operator else []),
         f"- pictures: {encoder.channels} x {encoder.image_size} x {encoder.image_size} in [0, 1]; mean {mean}, "
         f"deviation {std} ({kind})",

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from lie_ssl.errors import UserError
+from lie_ssl.lie import LieOperator
 from lie_ssl.methods.adapted import AdaptConfig, AdaptedEncoder, Head
 from lie_ssl.methods.draws import derive_seed
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
@@ -19,6 +20,7 @@ from lie_ssl.methods.weights import load_weights
 from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.storage.limits import check_memory, gigabytes
 from lie_ssl.training.config import PretrainConfig, import_paths
+from lie_ssl.training.moving import moved_factor, reads_angles
 
 USUAL = 512  # settings up to this size are assumed to fit
 
@@ -55,6 +57,16 @@ def build_model(
         if config.encoder.parts:
             load_parts(encoder, method, config.encoder)
         return PairModel(method, config.objective, factors)
+
+
+def set_speeds(operator: LieOperator | None, factors: Sequence[str], reaches: Sequence[float]) -> None:
+    """Lets each factor say how fast its planes turn, given its largest move; for operators on unit vectors only."""
+    if operator is None or operator.unit_norm is None or len(operator.shares) != len(factors):
+        return
+    operator.multiply_speeds([
+        moved_factor(name).rate(reach) if reads_angles(operator, index) else 1.0
+        for index, (name, reach) in enumerate(zip(factors, reaches, strict=True))
+    ])  # fmt: skip
 
 
 def build_adapted(

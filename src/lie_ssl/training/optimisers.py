@@ -29,7 +29,7 @@ def build_optimiser(model: PairModel, config: OptimConfig) -> torch.optim.Optimi
     """Builds AdamW or LARS. Weights decay; biases, norms and the operator do not, as decay would undo its moves."""
     groups: list[dict[str, Any]] = []
     for name, parameters in model.groups().items():
-        lr = config.lr * (config.operator_lr if name == "operator" else 1.0)
+        lr = config.lr * {"operator": config.operator_lr, "stages": config.stage_lr}.get(name, 1.0)
         decay = 0.0 if name == "operator" else config.weight_decay
         wide = [p for p in parameters if p.ndim > 1]
         flat = [p for p in parameters if p.ndim <= 1]

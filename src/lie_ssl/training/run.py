@@ -8,7 +8,7 @@ import os
 import signal
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from torch import nn
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler
 from lie_ssl.frames.loader import endless_loader
+from lie_ssl.frames.pairs import reaches
 from lie_ssl.lie.norms import NormError
 from lie_ssl.methods.extractor import FeatureExtractor
 from lie_ssl.objectives.pair_model import PairModel
@@ -43,11 +44,12 @@ from lie_ssl.training.checkpoint_io import AtomicCheckpointIO
 from lie_ssl.training.checkpoints import LAST, last_line, model_state, read_checkpoint
 from lie_ssl.training.checks import Checks
 from lie_ssl.training.config import PretrainConfig, import_paths, kinds_of
+from lie_ssl.training.continuing import check_continued
 from lie_ssl.training.coordinates import store_coordinates
 from lie_ssl.training.folder import check_run, first_card, read_run_card, write_config, write_run_card
 from lie_ssl.training.loading import load
 from lie_ssl.training.log import check_wandb
-from lie_ssl.training.model import build_model
+from lie_ssl.training.model import build_model, set_speeds
 from lie_ssl.training.module import Pretraining
 from lie_ssl.training.progress import NullReporter, ProgressReporter
 from lie_ssl.training.start import start_from
@@ -90,27 +92,36 @@ def pretrain(
     )  # fmt: skip
     check_adaptable(config, frames, sampler)
     if check_run(out, config, frames):
-        if encoder is not None:
+        if encoder is not None and config.unfreeze is None:
             check_frozen(out, build_extractor(encoder, frames))
         whole = load(out, trust=import_paths(config), encoder=copy.deepcopy(encoder)).model
         assert whole is not None
         check_finite(whole.state_dict(), out / LAST)
         reporter.say(f"{out} is already finished")
         return out
+    if config.unfreeze is not None and not (out / LAST).exists():
+        check_continued(config, sampler.deltas.factors)
     frozen: FeatureExtractor | None = None
     if config.adapt is not None:
         frozen = build_extractor(encoder or config.encoder, frames, config.adapt.features)
-        check_frozen(out, frozen)
+        if config.unfreeze is None:
+            check_frozen(out, frozen)
         if encoder is None and config.encoder.weights is None and not is_import_path(config.encoder.name):
             reporter.say(f"warning: {config.encoder.name} has random weights; give --weights timm or a file")
     model = build_model(
-        config, frames.size, frames.channels, sampler.deltas.factors, stored=None if frozen is None else frozen.dim
-    )
-    if frozen is not None:  # last, as it may take minutes
+        config, frames.size, frames.channels, sampler.deltas.factors, stored=None if frozen is None else frozen.dim,
+        extractor=None if config.unfreeze is None else frozen,
+    )  # fmt: skip
+    set_speeds(model.operator, sampler.deltas.factors, reaches(frames.index, sampler.deltas.factors))
+    unfrozen: tuple[str, ...] = ()
+    if config.unfreeze is not None:
+        unfrozen = check_adapted(model.method.encoder).unfreeze(config.unfreeze)
+        reporter.say(f"training {', '.join(unfrozen)} and what follows; everything before stays frozen")
+    elif frozen is not None:  # last, as it may take minutes
         frames = stored_features(encoder or config.encoder, config, frames, reporter)
         frames.standardise(check_adapted(model.method.encoder), config.diverse)
     if device == "cpu":
-        weights = sum(p.numel() for p in model.parameters())
+        weights = sum(p.numel() for p in model.parameters() if p.requires_grad)
         check_memory(weights * BYTES_PER_WEIGHT, f"training {weights:.3g} weights", "use a smaller encoder")
     if config.start and not (out / LAST).exists():
         reporter.say(start_from(model, config, frames.card["card_hash"]))
@@ -122,7 +133,7 @@ def pretrain(
         if rank == 0:
             out.mkdir(parents=True, exist_ok=True)
             stack.enter_context(folder_lock(out))
-            begin(out, config, frames, model, device, world, frozen)
+            begin(out, config, frames, model, device, world, frozen, unfrozen)
         fit(model, config, frames, sampler, out, reporter, device, rank, world)
         if rank == 0:
             finish(out, model, frames, config)
@@ -137,7 +148,7 @@ def check_batch(config: PretrainConfig, frames: FrameSet, world: int) -> None:
 
 def begin(
     out: Path, config: PretrainConfig, frames: FrameSet, model: PairModel, device: str, world: int,
-    frozen: FeatureExtractor | None = None,
+    frozen: FeatureExtractor | None = None, unfrozen: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Creates the folder, and removes temporary files of a killed process."""
     for leftover in out.glob(".*.part"):
@@ -149,6 +160,7 @@ def begin(
         encoder = model.method.encoder if frozen is None else frozen.encoder
         card = first_card(config, frames, encoder, device, world)
         operator = None if model.operator is None else model.operator.title
+        card |= {"unfrozen": list(unfrozen)} if unfrozen else {}
         write_run_card(out, card | {"dim": model.method.encoder.dim, "operator": operator, "seconds": 0.0})
 
 

@@ -12,6 +12,7 @@ from lie_ssl.migration import migrate
 from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.serialization import from_plain
 from lie_ssl.storage.cards import read_json
+from lie_ssl.training.banked import stored_state
 from lie_ssl.training.checkpoints import LAST, model_state, read_checkpoint
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.folder import CONFIG, read_run_card
@@ -44,6 +45,8 @@ def start_from(model: PairModel, config: PretrainConfig, data: str | None = None
             )
     checkpoint = read_checkpoint(path / LAST if path.is_dir() else path)
     found, own = model_state(checkpoint), model.state_dict()
+    if config.unfreeze is not None:
+        found = stored_state(folder) | found  # checkpoints have only what was trained
     for key, tensor in own.items():
         if key.startswith(ENCODER) and (key not in found or found[key].shape != tensor.shape):
             given = f"of shape {tuple(found[key].shape)}" if key in found else "missing"
@@ -54,6 +57,11 @@ def start_from(model: PairModel, config: PretrainConfig, data: str | None = None
     theirs = checkpoint["lie_ssl"]["method"]
     same = theirs == config.method.name
     taken = {k: v for k, v in found.items() if k in own and own[k].shape == v.shape and (same or k.startswith(ENCODER))}
+    if config.unfreeze is not None and (missing := own.keys() - taken.keys()):
+        raise UserError(
+            f"{config.start} has no {min(missing)} of this shape, so it cannot be continued; leave the settings of its "
+            "objective and method as they are"
+        )
     nn.Module.load_state_dict(model, own | taken)
     rest = len(own) - len(taken)
     return f"loaded {count(len(taken), 'tensor')} from {config.start} ({theirs}); {rest} newly initialised"
