@@ -44,6 +44,27 @@ def test_every_factor(name: str) -> None:
     assert seen or len(differences(factor.apply_view(view, value), view)) == 1
 
 
+@pytest.mark.parametrize("name", FACTORS.names())
+def test_the_moves_of_every_factor(name: str) -> None:
+    factor, random = get_factor(name), np.random.default_rng(0)
+    for low, high in ((0.2, 1.0), (0.5, 0.6)):
+        values = random.uniform(low, high, 20) * (1 if name == "scale" else 100)
+        first, second = (x.ravel() for x in np.meshgrid(values, values))
+        deltas = factor.delta(first, second)
+        assert factor.reach(values) == pytest.approx(np.abs(deltas).max())
+        np.testing.assert_allclose(factor.from_move(factor.to_move(deltas)), deltas, atol=1e-12)
+        assert factor.rate(factor.reach(values)) * factor.reach(values) == pytest.approx(np.pi / 4)
+
+
+def test_moves_for_readers() -> None:
+    assert get_factor("hue").to_move(np.array([np.pi / 2])) == pytest.approx([90])
+    scale = get_factor("scale")
+    assert scale.to_move(scale.delta(np.array([0.4]), np.array([0.8]))) == pytest.approx([2])
+    assert np.isnan(scale.from_move(np.array([0.0, -1.0]))).all()
+    circle = np.array([-180.0, 0.0, 180.0])
+    assert (get_factor("hue").reach(circle), get_factor("hue").rate(np.pi)) == (np.pi, 1.0)
+
+
 @pytest.mark.parametrize("recipe", list(DATA_RECIPES))
 def test_old_data_sets_keep_their_hashes(recipe: str) -> None:
     assert config_hash(to_dict(DATA_RECIPES[recipe]())) == HASHES[recipe]

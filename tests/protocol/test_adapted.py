@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames import FrameSet
+from lie_ssl.frames import DataConfig, FrameSet, make_frames
 from lie_ssl.methods.adapted import AdaptConfig
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.methods.extractor import FeatureConfig
@@ -23,9 +23,12 @@ from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.phases import PHASES
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.results import evaluate_frozen, evaluate_run, read_results, subject_of
+from lie_ssl.protocol.schema import CROSSTALK
+from lie_ssl.render.view import RenderSettings
 from lie_ssl.training.adapting import adapt_config
 from lie_ssl.training.banked import stored_features
 from lie_ssl.training.loading import load
+from lie_ssl.training.pretrained import from_pretrained
 from lie_ssl.training.run import pretrain
 from tests.training.adapted_runs import tiny_adapted
 from tests.training.tiny_runs import few_pairs
@@ -125,3 +128,38 @@ def test_the_frozen_encoder(tiny: FrameSet, tmp_path: Path) -> None:
     assert (card["method"], card["arm"], card["run"]) == ("resnet_mini", "frozen", None)
     assert set(results.accuracy["arm"]) == {"frozen"}
     assert results.accuracy["top1"].between(0, 100).all()
+
+
+def test_several_factors_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pose, hue and scale vary together: the run knows their ranges, and the evaluation has a table of cross-talk."""
+    few_pairs(monkeypatch)
+    ranges = {"hue": (-180.0, 180.0), "scale": (0.5, 1.0)}
+    config = DataConfig(
+        classes=("chair", "mug"), instances=8, step=60.0, poses=("2d",), ranges=ranges, validation=0.2, test=0.25,
+        render=RenderSettings(size=16, supersample=1),
+    )  # fmt: skip
+    frames = make_frames(config, tmp_path / "data", workers=1)
+    run = pretrain(tiny_adapted(frames, tmp_path / "banks"), tmp_path / "run")
+    loaded = load(run)
+    index = frames.index
+    reach = float(np.log(index["scale"].max() / index["scale"].min()))
+    assert loaded.factors == ("2d", "hue", "scale")
+    assert loaded.reaches == pytest.approx((np.pi, np.pi, reach))
+    assert loaded.operator is not None
+    speeds = loaded.operator.algebras[2].get_parameter("speed").detach()
+    assert float(speeds.min()) == pytest.approx(np.pi / 4 / reach)
+    saved = from_pretrained(loaded.save_pretrained(tmp_path / "saved"))
+    z = torch.randn(4, loaded.encoder.dim)
+    assert saved.reaches == loaded.reaches
+    assert torch.equal(saved.pose(z, z.flip(0), "scale").value, loaded.pose(z, z.flip(0), "scale").value)
+    evaluate_run(run, CONFIG, tmp_path / "evaluation")
+    table = read_results(tmp_path / "evaluation")[0].others["crosstalk"]
+    keys = ["instances", "factor", "other"]
+    names = ("2d", "hue", "scale")
+    assert list(table[keys].itertuples(index=False, name=None)) == [
+        (i, a, b) for i in ("known", "unknown") for a in names for b in names if a != b
+    ]
+    assert list(table.columns) == CROSSTALK.names
+    evaluate_run(run, replace(CONFIG, metrics=("alignment",)), tmp_path / "evaluation")
+    assert not (tmp_path / "evaluation" / "crosstalk.csv").exists()
+    assert not read_results(tmp_path / "evaluation")[0].others

@@ -52,7 +52,7 @@ class Worker:
 def results_of(folder: Path) -> tuple[Results, dict[str, Any]]:
     """Reads the tables of a worker: the same few rows in each of them."""
     table = pd.read_csv(folder / "table.csv")
-    return Results(**dict.fromkeys(TABLES, table), predictions=pd.DataFrame()), {}
+    return Results(**dict.fromkeys(TABLES, table), predictions=pd.DataFrame(), others={}), {}
 
 
 def work(folder: Path, recipe: Recipe, worker: Worker) -> tuple[list[str], list[str]]:

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from lie_ssl.cli import main
+from lie_ssl.commands.reproduce import data_name
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, make_frames
 from lie_ssl.protocol import unit as units_module
@@ -227,6 +228,15 @@ def test_a_recipe_resumes_where_it_was_killed(
     main([*command, "--only", "mae"])
     assert "2 of 2 units are already done" in capsys.readouterr().out
     assert "has no 'simclrr'; did you mean 'simclr'?" in refusal(capsys, "reproduce", *command[1:], "--only", "simclrr")
+
+
+def test_recipes_with_their_own_and_with_a_shared_data_set() -> None:
+    names = {name: data_name(name) for name in GRIDS}
+    assert {names[name] for name in GRIDS if name.startswith("paper/")} == {"paper"}
+    assert names["adapt/factors"] == "adapt_factors" != names["adapt"]
+    factors = GRIDS["adapt/factors"]()
+    assert factors.data.varied == ("light", "hue")
+    assert "crosstalk" in (factors.units[0].evaluation.metrics or ())
 
 
 def test_another_recipe_replaces_the_rows(tiny: FrameSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -151,7 +151,7 @@ def test_every_objective_trains(tiny: FrameSet, banks: Path, tmp_path: Path, obj
     assert config.adapt.views == (4 if objective == "alone" else 0)
     loaded = load(pretrain(config, tmp_path / "run"))
     assert_close(embed_frames(loaded.encoder, stored(config, tiny), SOME), loaded.embed(pictures(tiny)))
-    assert (loaded.operator is not None) == (objective in ("lie", "lie_off", "literal"))
+    assert (loaded.operator is not None) == (objective in ("lie", "lie_learned", "lie_off", "literal"))
 
 
 def test_a_resumed_run_is_identical(tiny: FrameSet, banks: Path, tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +18,8 @@ from lie_ssl.lie import OperatorConfig
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.objectives._operator import unit_rotations
 from lie_ssl.training.loading import Loaded
+from lie_ssl.training.model import set_speeds
+from lie_ssl.training.moving import check_reaches
 
 DIM, FACTORS = 128 + 2 * 48, ("2d", "yaw")
 ANGLE = st.floats(-720, 720)
@@ -159,3 +163,83 @@ def test_moves_that_are_no_angle() -> None:
     for call in (lambda: model.turn(z, 10, "2d"), lambda: model.pose(z, z, "2d")):
         with pytest.raises(UserError, match="infers the moves of 2d and has no angle"):
             call()
+
+
+def several(reaches: tuple[float, ...] = (torch.pi, 0.6, torch.pi, 0.9)) -> Loaded:
+    """A model of a data set in which elevation, hue and scale vary too."""
+    factors = ("2d", "elevation", "hue", "scale")
+    model = replace(loaded(factors), factors=factors, reaches=reaches)
+    set_speeds(model.operator, factors, reaches)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("factor", "values", "unit"),
+    [
+        ("2d", (-150.0, 0.0, 10.0), "degrees"), ("hue", (-170.0, 25.0, 178.0), "degrees"),
+        ("elevation", (-34.0, 0.5, 30.0), "degrees"), ("scale", (0.41, 1.0, 2.4), "times the size"),
+    ],
+)  # fmt: skip
+def test_every_factor_is_read_and_made_in_its_own_unit(factor: str, values: tuple[float, ...], unit: str) -> None:
+    model, z = several(), torch.randn(3, 128 + 4 * 48)
+    moved = model.turn(z, value=values, factor=factor)
+    found = model.pose(z, moved, factor)
+    torch.testing.assert_close(found.value, torch.tensor(values), atol=2e-3, rtol=1e-3)
+    assert found.unit == unit
+    assert torch.equal(found.degrees, found.value) if unit == "degrees" else bool(found.degrees.isnan().all())
+    for other in {"2d", "elevation", "hue", "scale"} - {factor}:  # moving one does not disturb the others
+        still = 1.0 if other == "scale" else 0.0
+        torch.testing.assert_close(model.pose(z, moved, other).value, torch.full((3,), still), atol=2e-3, rtol=0)
+    gallery = torch.cat([model.turn(z, value=value, factor=factor) for value in values])
+    best = model.find(z, gallery, factor=factor, value=values[0], k=1).rows[:, 0]
+    assert best.tolist() == [0, 1, 2]
+
+
+def test_a_reading_stays_within_the_range_of_the_training_data() -> None:
+    z, other = torch.randn(50, 128 + 4 * 48), torch.randn(50, 128 + 4 * 48)
+    found = several().pose(z, other, "elevation")
+    assert found.degrees.abs().max() <= math.degrees(0.6) + 1e-4
+    scale = several().pose(z, other, "scale").value
+    assert scale.log().abs().max() <= 0.9 + 1e-5
+    assert several().pose(z, other, "hue").degrees.abs().max() > 100
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda m, z: m.turn(z, 2.0, "scale"), "scale is no angle; give value instead of degrees"),
+        (lambda m, z: m.turn(z, value=-2.0, factor="scale"), r"value must be one valid number \(times the size\)"),
+        (lambda m, z: m.turn(z, 2.0, "hue", value=3.0), "give either degrees or value"),
+        (lambda m, z: m.turn(z, factor="hue"), "give either degrees or value"),
+        (lambda m, z: m.find(z, z, 3.0, "hue", value=3.0), "give either degrees or value"),
+    ],
+)
+def test_wrong_moves_of_other_factors(call: Callable[[Loaded, Tensor], Any], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        call(several(), torch.randn(2, 128 + 4 * 48))
+
+
+def test_a_factor_that_is_not_registered() -> None:
+    model, z = loaded(("2d", "fog")), torch.randn(2, DIM)
+    with pytest.raises(UserError, match="'fog' is not registered; import the module that defines it"):
+        model.pose(z, z, "fog")
+
+
+def test_speeds_follow_the_range() -> None:
+    """The slowest plane makes an eighth of a turn over the largest move; on a circle all speeds are whole numbers."""
+    operator = several().operator
+    assert operator is not None
+    slowest = [float(algebra.get_parameter("speed").detach().min()) for algebra in operator.algebras]
+    assert slowest == pytest.approx([1.0, math.pi / 4 / 0.6, 1.0, math.pi / 4 / 0.9])
+    plain = OperatorConfig(generators=(1,), sees=("linear",), algebra="commuting", frequencies=(1.0,)).build(8)
+    set_speeds(plain, ("scale",), (0.1,))  # not on unit vectors, so it keeps its speeds
+    assert set(plain.algebras[0].get_parameter("speed").flatten().tolist()) == {1.0}
+    with pytest.raises(ValueError, match="one for each share of a normalised operator"):
+        operator.multiply_speeds([1.0])
+
+
+@pytest.mark.parametrize("wrong", [[1.0], [1.0, -1.0], ["a", 1.0], [1.0, float("inf")], 3.0])
+def test_wrong_reaches_in_a_file(wrong: Any) -> None:
+    with pytest.raises(UserError, match=r"card: reaches is .* a positive number per factor; copy it again"):
+        check_reaches(wrong, FACTORS, "card", "copy it again")
+    assert check_reaches(None, FACTORS, "card", "") == (math.pi, math.pi)

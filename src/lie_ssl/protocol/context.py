@@ -14,7 +14,7 @@ from torch import Tensor
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.frames.kinds import KINDS
+from lie_ssl.frames.kinds import AXES, KINDS
 from lie_ssl.frames.pairs import Deltas, pose_kinds
 from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import Encoder
@@ -200,8 +200,10 @@ def check_classes(subject: Subject, frames: FrameSet) -> None:
 
 def operator_deltas(subject: Subject, frames: FrameSet) -> Deltas:
     """The differences between frames in the factors of the subject's operator; rejects data with other factors."""
-    deltas = Deltas(frames.index, [f for f in subject.factors if f in KINDS])
-    new_kinds = set(pose_kinds(frames.index)) - set(deltas.kinds or pose_kinds(frames.index))
+    deltas = Deltas(frames.index, [f for f in subject.factors if f in KINDS or f in AXES])
+    new_kinds = set(pose_kinds(frames.index)) - set(
+        pose_kinds(frames.index) if deltas.kinds in ((), AXES) else deltas.kinds
+    )
     if subject.operator is not None and (new_kinds or deltas.factors != subject.factors):
         raise UserError(
             f"{frames.folder} varies in {', '.join([*deltas.factors, *sorted(new_kinds)])}, but the run's operator "

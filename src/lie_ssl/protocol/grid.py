@@ -198,9 +198,9 @@ class Queue:
         order = [u.key for u in self.recipe.units]
         with blocking_lock(self.out):
             write_whole(self.out / CARDS / f"{folder.name}.json", [(folder / EVALUATION / CARD).read_bytes()])
-            for name in TABLES:
-                rows = getattr(results, name).assign(recipe=self.recipe.hash_of(unit))
-                add_rows(self.out / f"{name}.csv", rows, order)
+            tables = dict(results.others) | {name: getattr(results, name) for name in TABLES}
+            for name, table in tables.items():
+                add_rows(self.out / f"{name}.csv", table.assign(recipe=self.recipe.hash_of(unit)), order)
 
     def _folder(self, unit: Unit) -> Path:
         return inside(self.work, "_".join(unit.key))

@@ -1,4 +1,4 @@
-"""Evaluates runs and encoders, and writes and reads the folder of an evaluation: five tables and card.json."""
+"""Evaluates runs and encoders, and writes and reads the folder of an evaluation: its tables and card.json."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from lie_ssl.objectives.registry import OBJECTIVES
 from lie_ssl.protocol.context import Context
 from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Results, Say, Subject
 from lie_ssl.protocol.features import Features
+from lie_ssl.protocol.metrics import metric_tables
 from lie_ssl.protocol.schema import read_table
 from lie_ssl.serialization import to_plain
 from lie_ssl.storage.cards import CARD, Kinds, check_fields, read_json
@@ -43,6 +44,7 @@ from lie_ssl.training.loading import Loaded, Which, load
 from lie_ssl.training.progress import NullReporter, ProgressReporter
 
 FEATURES = "features"  # folder of cached embeddings
+MAIN_TABLES = tuple(each.name for each in fields(Results) if each.name != "others")
 OR_NONE = type(None)
 CARD_FIELDS: dict[str, Kinds] = {
     "method": str, "arm": str, "seed": int, "config": dict, "which": (str, OR_NONE), "pretraining": (dict, OR_NONE),
@@ -68,7 +70,7 @@ def evaluate_run(
     run = Path(run)
     loaded, run_config, card = load_finished(run, which, trust)
     frames = FrameSet(run_config.data if data is None else data)
-    if run_config.adapt is not None:
+    if run_config.adapt is not None and run_config.unfreeze is None:
         frames = stored_features(check_adapted(loaded.encoder).frozen, run_config, frames, None)
     about = {"which": which, "pretraining": to_plain(run_config), "run": card, "encoder": None}
     return _evaluate(subject_of(run, loaded), frames, config, Path(out), run / FEATURES, about, say)
@@ -204,8 +206,13 @@ def check_out(out: Path) -> None:
 def write_results(out: Path, results: Results, card: dict[str, Any]) -> None:
     """Writes all tables, and the card last."""
     out.mkdir(parents=True, exist_ok=True)
-    for each in fields(results):
-        write_table(out / f"{each.name}.csv", getattr(results, each.name))
+    for name in MAIN_TABLES:
+        write_table(out / f"{name}.csv", getattr(results, name))
+    for table in metric_tables():
+        if table.name in results.others:
+            write_table(out / f"{table.name}.csv", results.others[table.name])
+        else:  # one of an earlier evaluation in this folder
+            (out / f"{table.name}.csv").unlink(missing_ok=True)
     write_whole(out / CARD, [json.dumps(card, indent=1).encode()])
 
 
@@ -280,8 +287,13 @@ def _check_names(table: pd.DataFrame, card: dict[str, Any], path: Path) -> None:
 def read_results(folder: Path) -> tuple[Results, dict[str, Any]]:
     """Reads the tables and the card of an evaluation."""
     card = read_card(folder / CARD)
-    tables = {}
-    for each in fields(Results):
-        tables[each.name] = read_table(folder / f"{each.name}.csv")
-        _check_names(tables[each.name], card, folder / f"{each.name}.csv")
-    return Results(**tables), card
+    tables, others = {}, {}
+    for name in MAIN_TABLES:
+        tables[name] = read_table(folder / f"{name}.csv")
+        _check_names(tables[name], card, folder / f"{name}.csv")
+    for table in metric_tables():
+        path = folder / f"{table.name}.csv"
+        if path.exists():
+            others[table.name] = table.check(read_table(path), folder)
+            _check_names(others[table.name], card, path)
+    return Results(**tables, others=others), card

@@ -215,6 +215,20 @@ PREDICTIONS = LongTable(
     ),
 )  # fmt: skip
 EQUIVARIANCE = LongTable("equivariance", (METHOD, ARM, POSES, INSTANCES, PART, SEED))  # and the columns of metrics
+CROSSTALK = LongTable(  # angles in degrees; other factors as they measure differences
+    "crosstalk",
+    (
+        METHOD, ARM, POSES, INSTANCES, SEED,
+        Column("factor", "factor that is read", str, key=True), Column("other", "other factor", str, key=True),
+        Column("moves", "moves", int, digits=0), Column("error_median", "median error", digits=1),
+        Column("error_mean", "mean error", digits=1), Column("no_move_median", "median move", digits=1),
+        Column("no_move_mean", "mean move", digits=1),
+        Column("still_median", "median error, other factor still", digits=1),
+        Column("still_mean", "mean error, other factor still", digits=1),
+        Column("moving_median", "median error, other factor moving", digits=1),
+        Column("moving_mean", "mean error, other factor moving", digits=1), Column("leak", "leak", digits=3),
+    ),
+)  # fmt: skip
 GAPS = LongTable("gaps", (*_CELL, SEED, POSES, GAP, Column("points", "points", digits=1)))
 ABLATION = LongTable(
     "ablation", (METHOD, ABLATED, PHASE, DIVERSE, POSES, SETTING, SEED, TOP1, Column("drop", "points lost", digits=1))
@@ -244,7 +258,8 @@ SWEEP = LongTable(  # the settings of the grid come after the trial
     ),
 )  # fmt: skip
 TABLES = (
-    ACCURACY, CURVE, TRIALS, PREDICTIONS, EQUIVARIANCE, GAPS, ABLATION, ABLATION_EQUIVARIANCE, TRANSFER, MODELS, SWEEP,
+    ACCURACY, CURVE, TRIALS, PREDICTIONS, EQUIVARIANCE, CROSSTALK, GAPS, ABLATION, ABLATION_EQUIVARIANCE, TRANSFER,
+    MODELS, SWEEP,
 )  # fmt: skip
 TEXT_COLUMNS = {c.name for table in TABLES for c in table.columns if c.kind is str} | {RECIPE.name}
 

@@ -18,7 +18,7 @@ import lie_ssl
 from lie_ssl.errors import UserError
 from lie_ssl.extras import versions_of
 from lie_ssl.frames import FrameSet
-from lie_ssl.frames.pairs import Deltas
+from lie_ssl.frames.pairs import Deltas, reaches
 from lie_ssl.migration import FORMAT, RENAMED_ARMS, arm_of, migrate
 from lie_ssl.objectives.registry import objective_type
 from lie_ssl.serialization import first_difference, to_plain
@@ -159,6 +159,7 @@ def first_card(config: PretrainConfig, frames: FrameSet, encoder: Any, device: s
     """The card at the beginning of a run."""
     data = frames.card
     report = encoder.weight_report
+    factors = Deltas(frames.index, kinds_of(config, frames)).factors
     return {
         "kind": "pretraining",
         "config_digest": config.digest(),
@@ -169,7 +170,8 @@ def first_card(config: PretrainConfig, frames: FrameSet, encoder: Any, device: s
         "classes": frames.classes,
         "size": frames.size,
         "channels": frames.channels,
-        "factors": list(Deltas(frames.index, kinds_of(config, frames)).factors),
+        "factors": list(factors),
+        "reaches": list(reaches(frames.index, factors)),
         "adapted": config.adapt is not None,
         "dim": encoder.dim,
         "pool": encoder.pool if encoder.is_vit else "auto",  # the setting that rebuilds it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,7 +28,22 @@ from lie_ssl.training.checkpoints import BEST, LAST, last_line, model_state, rea
 from lie_ssl.training.config import INSTEAD, PretrainConfig, load_config
 from lie_ssl.training.folder import CONFIG, read_run_card
 from lie_ssl.training.model import build_adapted, build_model
-from lie_ssl.training.moving import Found, Pose, factor_index, find, read_pose, turn
+from lie_ssl.training.moving import (
+    Found,
+    Move,
+    Pose,
+    Rotation,
+    check_reaches,
+    check_rotational,
+    factor_index,
+    find,
+    moved_factor,
+    named_move,
+    read_pose,
+    read_rotation,
+    rotate,
+    turn,
+)
 from lie_ssl.training.pictures import as_tensor
 
 Which = Literal["last", "best"]
@@ -46,6 +62,8 @@ class Loaded:
     model: PairModel | None = None
     factors: tuple[str, ...] = ()  # kinds of pose that have their own columns of delta
     settings: EncoderConfig | None = None  # of the (frozen) encoder, if it comes from a file and not from a run
+    reaches: tuple[float, ...] = ()  # the largest move of each factor in the training data; empty for half a turn each
+    folder: Path | None = None  # of the run
 
     @torch.no_grad()
     def embed(self, images: Any, batch: int = 256) -> Tensor:
@@ -73,50 +91,88 @@ class Loaded:
         return z if self.operator is None or not self.operator.fixed else z[:, : self.operator.fixed]
 
     def pose(self, first: Any, second: Any, factor: str | None = None) -> Pose:
-        """Reads how far objects turned.
+        """Reads how far objects turned, or how another factor changed.
 
         Args:
             first, second: Pictures of the same objects, of any kind that :meth:`embed` takes, or embeddings (N, M).
             factor: The kind of pose or factor of variation (see `factors`); not needed if there is only one.
 
         Example:
-            >>> model.pose("mug_a.png", "mug_b.png").degrees          # doctest: +SKIP
+            >>> model.pose("mug_a.png", "mug_b.png").degrees                   # doctest: +SKIP
             tensor([84.1])
+            >>> model.pose("mug_a.png", "mug_b.png", factor="scale").value     # doctest: +SKIP
+            tensor([0.7])
         """
         index = factor_index(self.operator, self.factors, factor)
         assert self.operator is not None
         z, z_next = self._embeddings(first), self._embeddings(second)
         if len(z) != len(z_next):
             raise UserError(f"there are {len(z)} first and {len(z_next)} second pictures; give as many of both")
-        return read_pose(self.operator, z, z_next, index)
+        reach = self.reaches[index] if self.reaches else math.pi
+        return read_pose(self.operator, z, z_next, index, moved_factor(self.factors[index]), reach)
 
-    def turn(self, z: Any, degrees: float | Sequence[float] | Tensor, factor: str | None = None) -> Tensor:
-        """The embeddings of turned objects.
+    def turn(
+        self, z: Any, degrees: Move | None = None, factor: str | None = None, *, value: Move | None = None
+    ) -> Tensor:
+        """The embeddings of turned objects, or of objects that another factor changed.
 
         Args:
             z: Embeddings (N, M), or pictures.
             degrees: How far; one angle, or one for each.
             factor: As in :meth:`pose`.
+            value: The move in the unit of the factor, instead of degrees: for scale, the ratio of sizes.
         """
         index = factor_index(self.operator, self.factors, factor)
         assert self.operator is not None
-        return turn(self.operator, self._embeddings(z), degrees, index)
+        moved = moved_factor(self.factors[index])
+        move, name = named_move(moved, degrees, value)
+        return turn(self.operator, self._embeddings(z), move, index, moved, name)
+
+    def rotation(self, first: Any, second: Any) -> Rotation:
+        """Reads how objects turned in space, with a model of the objective `rotations`.
+
+        Args:
+            first, second: As in :meth:`pose`.
+
+        Example:
+            >>> model.rotation("camera_a.png", "camera_b.png").degrees          # doctest: +SKIP
+            tensor([[12.0, -84.1, 3.3]])
+        """
+        operator = check_rotational(self.operator)
+        z, z_next = self._embeddings(first), self._embeddings(second)
+        if len(z) != len(z_next):
+            raise UserError(f"there are {len(z)} first and {len(z_next)} second pictures; give as many of both")
+        return read_rotation(operator, z, z_next)
+
+    def rotate(self, z: Any, rotation: Sequence[float] | Tensor) -> Tensor:
+        """The embeddings of objects turned in space, with a model of the objective `rotations`.
+
+        Args:
+            z: Embeddings (N, M), or pictures.
+            rotation: Rotation vectors in camera axes, in degrees: (3,), or (N, 3).
+        """
+        return rotate(check_rotational(self.operator), self._embeddings(z), rotation)
 
     def find(
-        self, query: Any, gallery: Any, degrees: float | Sequence[float] = 0.0, factor: str | None = None, k: int = 10
-    ) -> Found:
-        """Finds the pictures that show an object turned by an angle.
+        self, query: Any, gallery: Any, degrees: Move | None = None, factor: str | None = None, k: int = 10, *,
+        value: Move | None = None,
+    ) -> Found:  # fmt: skip
+        """Finds the pictures that show an object turned by an angle, or changed in another factor.
 
         Args:
             query: Pictures or embeddings of the object.
             gallery: Pictures or embeddings to search.
-            degrees: How far the object shall have turned.
+            degrees: How far the object shall have turned; by default not at all.
             factor: As in :meth:`pose`.
             k: How many pictures to return.
+            value: As in :meth:`turn`.
         """
         index = factor_index(self.operator, self.factors, factor)
         assert self.operator is not None
-        return find(self.operator, self.turn(query, degrees, factor), self._embeddings(gallery), index, k)
+        queries = self._embeddings(query)
+        if degrees is not None or value is not None:
+            queries = self.turn(queries, degrees, factor, value=value)
+        return find(self.operator, queries, self._embeddings(gallery), index, k)
 
     def _embeddings(self, given: Any) -> Tensor:
         """Embeddings (N, M) as they are; pictures are embedded."""
@@ -178,11 +234,14 @@ def load(
         found = checkpoint["lie_ssl"]["method"]
         raise UserError(f"the checkpoint in {path} is from {found}, but its config has {config.method.name}")
     try:
-        model.load_state_dict(model_state(checkpoint) | frozen_state(extractor))
+        model.load_state_dict(frozen_state(extractor) | model_state(checkpoint))  # may have trained stages
     except RuntimeError as error:
         raise UserError(f"the checkpoint in {path} does not fit its config: {last_line(error)}") from error
     model.eval()
-    return Loaded(model.method.encoder, model.operator, config, card, model, tuple(card["factors"]))
+    reaches = check_reaches(card.get("reaches"), card["factors"], f"the card of {path}", "copy the run again")
+    return Loaded(
+        model.method.encoder, model.operator, config, card, model, tuple(card["factors"]), reaches=reaches, folder=path
+    )  # fmt: skip
 
 
 def _load_file(path: Path, trust: Collection[str], module: nn.Module | None) -> Loaded:

@@ -25,6 +25,7 @@ from lie_ssl.storage.files import write_whole
 from lie_ssl.training.checkpoints import last_line
 from lie_ssl.training.export import contiguous, model_card, operator_config, settings
 from lie_ssl.training.loading import WEIGHTS, Loaded, build_encoder, encoder_config
+from lie_ssl.training.moving import check_reaches
 
 CONFIG, CARD = "config.json", "README.md"
 KIND = "lie_ssl"
@@ -53,7 +54,7 @@ def save_pretrained(loaded: Loaded, folder: Path | str) -> Path:
     config = {
         "format": FORMAT,
         "model_type": KIND, "lie_ssl_version": __version__, "encoder": settings(loaded), "operator": operator,
-        "factors": list(loaded.card["factors"]),
+        "factors": list(loaded.card["factors"]), "reaches": list(loaded.reaches),
     }  # fmt: skip
     state = {f"encoder.{k}": v for k, v in loaded.encoder.state_dict().items()}
     if loaded.operator is not None:
@@ -94,7 +95,10 @@ def from_pretrained(
         raise UserError(f"cannot read {folder / WEIGHTS}: {error}; save or copy the model again") from error
     except RuntimeError as error:
         raise UserError(f"{folder / WEIGHTS} does not fit {CONFIG}: {last_line(error)}") from error
-    return Loaded(built, operator, factors=tuple(config["factors"]), settings=encoder_config(config["encoder"]))
+    reaches = check_reaches(config.get("reaches"), config["factors"], str(folder / CONFIG), "save the model again")
+    return Loaded(
+        built, operator, factors=tuple(config["factors"]), settings=encoder_config(config["encoder"]), reaches=reaches
+    )
 
 
 def read_config(folder: Path) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from lie_ssl.frames import FrameSet
+from lie_ssl.frames.kinds import AXES
 from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import EncoderConfig, create_encoder
 from lie_ssl.protocol.config import EvaluateConfig
@@ -31,14 +32,26 @@ def context(tiny: FrameSet) -> Context:
     return Context(Subject(encoder, "resnet", "lie", operator=operator), tiny, CONFIG, Features(encoder, tiny))
 
 
-@pytest.mark.parametrize("name", METRICS.names())
+def test_free_rotations_are_measured_for_their_own_operator(tiny: FrameSet, context: Context) -> None:
+    metric = METRICS["rotations"]
+    test = next(iter(context.move_tests()))[-1]
+    assert metric.value(context, test) == {}  # this operator has one angle
+    encoder = context.subject.encoder
+    operator = LieOperator(128, (1, 1, 1), algebra="rotations", sees="linear", fixed=80)
+    subject = Subject(encoder, "resnet", "rotations", operator=operator, factors=AXES)
+    found = metric.value(Context(subject, tiny, CONFIG, Features(encoder, tiny)), test)
+    assert set(found) == {column.name for column in metric.columns}
+    assert all(0 <= found[name] <= 180 for name in ("rotation_median", "rotation_mean", "upright_median"))
+
+
+@pytest.mark.parametrize("name", [name for name in METRICS.names() if name != "rotations"])
 def test_a_metric_fills_exactly_its_columns(context: Context, name: str) -> None:
     entry = METRICS[name]
     for tests in context.move_tests():
         assert [test.part for test in tests] == ["moved", "whole"]
         for test in tests if entry.by_part else tests[-1:]:
             assert set(entry.value(context, test)) == {column.name for column in entry.columns}
-    assert entry.shown
+    assert entry.shown or entry.table is not None
     assert all(column.kind is float and not column.key for column in entry.columns)
 
 

@@ -21,6 +21,7 @@ from lie_ssl.serialization import MAX_INTEGER
 Range = tuple[float, float]
 Values = NDArray[np.float64]
 Picture = NDArray[np.uint8]  # (size, size, channels)
+EIGHTH = np.pi / 4  # of a turn, in radians
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Factor:
 
     unit: ClassVar[str] = ""
     """Unit of the values, for readers."""
+    move_unit: ClassVar[str] = ""
+    """Unit of moves (see :meth:`to_move`), for readers; empty for that of the values."""
     neutral: ClassVar[float] = 0.0
     """Value of frames in which it does not vary, such as the typical pose."""
     limits: ClassVar[str] = "a finite number"
@@ -78,6 +81,27 @@ class Factor:
         """(B,), (B,) values of two frames -> (B,) their difference, of the order of 1."""
         return second - first
 
+    def to_move(self, delta: Values) -> Values:
+        """(B,) differences -> (B,) what a reader calls them, such as degrees; :meth:`from_move` is the inverse."""
+        return delta
+
+    def from_move(self, move: Values) -> Values:
+        """(B,) moves in the unit of readers -> (B,) differences; nan for values that are no move."""
+        return move
+
+    def reach(self, values: Values) -> float:
+        """The largest absolute difference between any two of these values. Moves are searched up to it."""
+        ends = np.array([values.min()]), np.array([values.max()])
+        return float(np.abs(self.delta(*ends))[0])
+
+    def rate(self, reach: float) -> float:
+        """How far the slowest plane of an adapted encoder's group turns with a difference of 1.
+
+        The largest difference is then an eighth of a turn. The fastest plane, at four times that speed, makes half a
+        turn, so no reading is ambiguous. Faster planes read light worse and scale no better.
+        """
+        return EIGHTH / reach if reach > 0 else 1.0
+
     def no_effect(self, settings: RenderSettings) -> str | None:
         """Why it is invisible with these settings, as the end of a sentence; None if it is visible."""
         return None
@@ -108,6 +132,24 @@ class AngleFactor(Factor):
     def delta(self, first: Values, second: Values) -> Values:
         """The shorter way around, in radians."""
         return wrapped(second - first)
+
+    def to_move(self, delta: Values) -> Values:
+        """Radians -> degrees."""
+        degrees: Values = np.degrees(delta)
+        return degrees
+
+    def from_move(self, move: Values) -> Values:
+        """Degrees -> radians."""
+        radians: Values = np.radians(move)
+        return radians
+
+    def reach(self, values: Values) -> float:
+        """The range in radians, at most half a turn."""
+        return float(min(np.pi, np.radians(np.ptp(values))))
+
+    def rate(self, reach: float) -> float:
+        """1 for a whole circle, where the group must close after a turn."""
+        return 1.0 if reach >= np.pi else super().rate(reach)
 
 
 def wrapped(degrees: Values) -> Values:

@@ -17,6 +17,7 @@ class Scale(Factor):
 
     neutral = 1.0
     limits = "above 0 and at most 1, the whole frame"
+    move_unit = "times the size"
     in_every_index = True
 
     def allows(self, values: Values) -> NDArray[np.bool_]:
@@ -28,4 +29,14 @@ class Scale(Factor):
     def delta(self, first: Values, second: Values) -> Values:
         """The logarithm of the ratio of sizes."""
         log_ratio: Values = np.log(second / first)
+        return log_ratio
+
+    def to_move(self, delta: Values) -> Values:
+        """The ratio of sizes: 2 if the object becomes twice as large."""
+        ratio: Values = np.exp(delta)
+        return ratio
+
+    def from_move(self, move: Values) -> Values:
+        """The logarithm of the ratio; nan if it is not above 0."""
+        log_ratio: Values = np.log(np.where(move > 0, move, np.nan))
         return log_ratio
