@@ -60,6 +60,8 @@ def reproduce(
     the same command on other machines with a shared folder takes its share of the units. For a card, the exit code is
     0 if all rows agree, else 1. The recipe `small` trains and evaluates mae, vicreg and simclr in all arms with three
     seeds; `long` trains mae with four times the steps; `pretrained` and `backbone` start from a trained encoder;
+    `adapt` puts heads on published encoders, and so do `adapt/classes`, `adapt/objects`, `adapt/furniture`,
+    `adapt/ablations`, `adapt/curve` and `adapt/factors`;
     `paper/mae`, `paper/vicreg` and `paper/simclr` have the paper's size. With --dry-run, a recipe (also paper/gaps,
     paper/imagenet or paper/ilab) runs for a few steps at full size with random weights, and the cost of the whole
     recipe is estimated.
@@ -72,7 +74,8 @@ def reproduce(
         what: The card.json of an evaluation, its folder or its run, or a card in results/RECIPE/cards; or the name of
             a recipe.
         data: The data set. For a card, it must be identical to the original, and is the run's own by default. For a
-            recipe, it is made if it is missing, and is data/RECIPE by default (data/paper for paper/METHOD).
+            recipe, it is made if it is missing, and is data/RECIPE by default (data/paper for paper/METHOD, and
+            data/adapt_factors for adapt/factors).
         out: Folder of the repeated run, runs/again/METHOD_ARM_SEED by default; for a recipe, the folder of its tables,
             results/RECIPE by default.
         work: Folder for the runs of a recipe; runs/RECIPE by default.
@@ -219,12 +222,21 @@ def repeat_evaluation(
         sys.exit(1)
 
 
+def data_name(recipe: str) -> str:
+    """The name of a recipe's data set. The paper's methods share one.
+
+    >>> data_name("paper/mae"), data_name("adapt/factors")
+    ('paper', 'adapt_factors')
+    """
+    return recipe.partition("/")[0] if recipe in PAPER else recipe.replace("/", "_")
+
+
 def run_recipe(
     recipe: Recipe, data: str | None, out: Path | None, work: Path | None, only: tuple[str, ...], jobs: int | None
 ) -> None:
     """Makes the data set if it is missing, and runs the units."""
     units = select_units(recipe, only)
-    of_data = recipe.name.partition("/")[0]  # the paper's methods share one data set
+    of_data = data_name(recipe.name)
     frames, tables = Path(f"data/{of_data}" if data is None else data), out or Path("results") / recipe.name
     make_data(of_data, recipe.data, frames)
     with Bar() as bar:

@@ -16,17 +16,14 @@ from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.grid import Recipe, Unit
 from lie_ssl.protocol.probe import ProbeConfig
+from lie_ssl.recipes.adapt import ADAPT_GRIDS
 from lie_ssl.recipes.data import paper_data, small_data
-from lie_ssl.recipes.evaluate import adapt_evaluation, paper_evaluation, small_evaluation
+from lie_ssl.recipes.evaluate import paper_evaluation, small_evaluation
 from lie_ssl.recipes.pretrain import ARMS, PUBLISHED, SMALL_STEPS, paper_run, short_run, small_run
 from lie_ssl.render.view import RenderSettings
-from lie_ssl.training.adapting import adapt_config, find_encoder
 from lie_ssl.training.config import LogConfig
 
 SEEDS = (0, 1, 2)
-ADAPTED = ("efficientnet_lite0", "mobilenet_v2", "imgsim")  # packages with weights
-ADAPT_SEEDS = (0, 1, 2, 3, 4)
-ADAPT_ARMS = ("frames", "lie", "lie_off", "literal", "alone")
 
 
 def small_recipe() -> Recipe:
@@ -120,22 +117,8 @@ def with_option(config: EvaluateConfig, method: str, arm: str) -> EvaluateConfig
     return replace(config, options=(1,))
 
 
-def adapt_recipe() -> Recipe:
-    """Three published encoders, frozen and adapted by five objectives with five seeds; minutes per unit on a CPU.
-
-    24 classes of 20 objects in colour, 96 px, in 2D, 3D and turntable poses.
-    """
-    render = RenderSettings(size=96, supersample=2)
-    data = replace(small_data(), instances=20, step=12.0, poses=("2d", "3d", "yaw"), render=render)
-    encoders = [find_encoder(f"package:{name}").config for name in ADAPTED]
-    runs = [adapt_config(encoder, "frozen") for encoder in encoders]
-    for encoder in encoders:
-        runs += [replace(adapt_config(encoder, arm), seed=seed) for seed in ADAPT_SEEDS for arm in ADAPT_ARMS]
-    return Recipe("adapt", data, tuple(Unit(run, adapt_evaluation()) for run in runs))
-
-
 PAPER: dict[str, Callable[[], Recipe]] = {f"paper/{method}": partial(paper_recipe, method) for method in PUBLISHED}
 GRIDS: dict[str, Callable[[], Recipe]] = {
     "small": small_recipe, "long": long_recipe, "pretrained": pretrained_recipe, "backbone": backbone_recipe,
-    "adapt": adapt_recipe, **PAPER,
+    **ADAPT_GRIDS, **PAPER,
 }  # fmt: skip
