@@ -229,6 +229,14 @@ CROSSTALK = LongTable(  # angles in degrees; other factors as they measure diffe
         Column("moving_mean", "mean error, other factor moving", digits=1), Column("leak", "leak", digits=3),
     ),
 )  # fmt: skip
+SPEEDS = LongTable(
+    "speeds",
+    (
+        METHOD, ARM, POSES, INSTANCES, SEED, Column("factor", "factor", str, key=True),
+        Column("plane", "plane", int, key=True, digits=0), Column("speed", "speed", digits=2),
+        Column("energy", "part of v", digits=3),
+    ),
+)  # fmt: skip
 GAPS = LongTable("gaps", (*_CELL, SEED, POSES, GAP, Column("points", "points", digits=1)))
 ABLATION = LongTable(
     "ablation", (METHOD, ABLATED, PHASE, DIVERSE, POSES, SETTING, SEED, TOP1, Column("drop", "points lost", digits=1))
@@ -258,8 +266,8 @@ SWEEP = LongTable(  # the settings of the grid come after the trial
     ),
 )  # fmt: skip
 TABLES = (
-    ACCURACY, CURVE, TRIALS, PREDICTIONS, EQUIVARIANCE, CROSSTALK, GAPS, ABLATION, ABLATION_EQUIVARIANCE, TRANSFER,
-    MODELS, SWEEP,
+    ACCURACY, CURVE, TRIALS, PREDICTIONS, EQUIVARIANCE, CROSSTALK, SPEEDS, GAPS, ABLATION, ABLATION_EQUIVARIANCE,
+    TRANSFER, MODELS, SWEEP,
 )  # fmt: skip
 TEXT_COLUMNS = {c.name for table in TABLES for c in table.columns if c.kind is str} | {RECIPE.name}
 
