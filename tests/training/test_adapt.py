@@ -25,7 +25,7 @@ from lie_ssl.methods.adapted import AdaptedEncoder
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.methods.features import embed_frames, to_float
 from lie_ssl.objectives._operator import unit_rotations
-from lie_ssl.objectives.registry import trained_objectives
+from lie_ssl.objectives.registry import objective_type, trained_objectives
 from lie_ssl.training.bank import FeatureBank, build_extractor
 from lie_ssl.training.bank_blocks import BlockFiller
 from lie_ssl.training.banked import BankedFrames, stored_features
@@ -151,7 +151,7 @@ def test_every_objective_trains(tiny: FrameSet, banks: Path, tmp_path: Path, obj
     assert config.adapt.views == (4 if objective == "alone" else 0)
     loaded = load(pretrain(config, tmp_path / "run"))
     assert_close(embed_frames(loaded.encoder, stored(config, tiny), SOME), loaded.embed(pictures(tiny)))
-    assert (loaded.operator is not None) == (objective in ("lie", "lie_learned", "lie_off", "literal"))
+    assert (loaded.operator is not None) == objective_type(objective).has_mover
 
 
 def test_a_resumed_run_is_identical(tiny: FrameSet, banks: Path, tmp_path: Path) -> None:

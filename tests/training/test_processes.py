@@ -179,9 +179,11 @@ def test_a_signal_stops_all_processes(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(processes, "Child", Noted)
     monkeypatch.setattr(processes, "time", SimpleNamespace(sleep=lambda seconds: os.kill(os.getpid(), stop)))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it
     outcomes = run_in_processes([script(tmp_path, name, SLEEP) for name in "abc"], 2, 1, Notes())
     with pytest.raises(SystemExit if stop == signal.SIGTERM else KeyboardInterrupt), closing(outcomes):
         next(outcomes)
+    signal.signal(signal.SIGINT, before)
     assert [child.job.name for child in started] == ["a", "b"]  # as many as there are workers
     assert [child.process.returncode for child in started] == [-signal.SIGTERM] * 2
 
