@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, NamedTuple, Protocol, Self, get_args
+from typing import ClassVar, Literal, NamedTuple, Protocol, Self, get_args, runtime_checkable
 
 from torch import Tensor, nn
 
@@ -47,6 +47,14 @@ class Mover(Protocol):
 
     def moved_dims(self, delta: Tensor) -> Tensor:
         """(B, F) -> the dimensions of the embedding that at least one of these moves affects."""
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """The interface of objectives that predict moves, such as inverse dynamics."""
+
+    def read(self, z: Tensor, z_next: Tensor) -> Tensor:
+        """(B, M), (B, M) embeddings -> (B, F) the moves of all factors, in radians."""
 
 
 @dataclass(frozen=True)

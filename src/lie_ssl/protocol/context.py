@@ -18,6 +18,7 @@ from lie_ssl.frames.kinds import AXES, KINDS
 from lie_ssl.frames.pairs import Deltas, pose_kinds
 from lie_ssl.lie import LieOperator
 from lie_ssl.methods.encoders import Encoder
+from lie_ssl.objectives.base import Reader
 from lie_ssl.protocol.config import EvaluateConfig
 from lie_ssl.protocol.features import Features
 from lie_ssl.protocol.moves import Moves, draw_moves
@@ -43,6 +44,7 @@ class Subject:
     coordinates: Tensor | None = None
     classes: tuple[str, ...] = ()  # classes of the data set of its run; empty to skip the check
     factors: tuple[str, ...] = ("pose",)  # factors of variation that the operator was trained on
+    reader: Reader | None = None  # the objective, if it predicts moves
     seen: float = SSL_PROPORTION  # share of the training instances that the encoder was shown in all poses
 
 

@@ -21,6 +21,7 @@ from lie_ssl.methods.adapted import AdaptedEncoder
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.hashing import encoder_hash
 from lie_ssl.migration import FORMAT, arm_of, migrate
+from lie_ssl.objectives.base import Reader
 from lie_ssl.objectives.registry import OBJECTIVES
 from lie_ssl.protocol.context import Context
 from lie_ssl.protocol.evaluate import EvaluateConfig, Evaluation, Results, Say, Subject
@@ -185,9 +186,11 @@ def subject_of(run: Path, loaded: Loaded) -> Subject:
     assert loaded.config is not None
     assert loaded.card is not None
     coordinates = read_coordinates(run)[0] if (run / COORDINATES).exists() else None
+    objective = None if loaded.model is None else loaded.model.objective
+    reader = objective if isinstance(objective, Reader) else None
     return Subject(
         loaded.encoder, loaded.config.subject, loaded.config.arm, loaded.config.seed, loaded.operator, coordinates,
-        tuple(loaded.card["classes"]), tuple(loaded.card["factors"]), loaded.config.diverse,
+        tuple(loaded.card["classes"]), tuple(loaded.card["factors"]), reader, loaded.config.diverse,
     )  # fmt: skip
 
 

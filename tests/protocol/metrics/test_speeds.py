@@ -37,7 +37,7 @@ def test_the_energy_of_a_plane(index: pd.DataFrame) -> None:
     z = torch.zeros(3, operator.dim)
     z[:, FIXED + 1], z[:, FIXED + 5] = 3.0, -4.0
     with torch.no_grad():
-        operator.algebras[0].speed[0, 2] = -2.5  # type: ignore[index, operator]
+        operator.algebras[0].speed[0, 2] = -2.5  # type: ignore[operator]
         found = plane_energies(operator, z, 0)
     carried = {round(speed, 3): energy for speed, energy in found if energy > 0}
     assert carried == {1.0: pytest.approx(9 / 25), 2.5: pytest.approx(16 / 25)}

@@ -25,7 +25,7 @@ def speeds(context: Context, test: MoveTest) -> Iterator[dict[str, Any]]:
     operator = context.subject.operator
     if operator is None or operator.unit_norm is None or test.instances != "unknown":
         return
-    changes = context.deltas(test.moves.source, test.moves.target).any(axis=0)
+    changes = (context.deltas(test.moves.source, test.moves.target) != 0).any(axis=0).tolist()
     z = context.features(test.moves.rows)
     for index, (factor, change) in enumerate(zip(context.deltas.factors, changes, strict=True)):
         if change:
