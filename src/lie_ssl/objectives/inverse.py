@@ -88,8 +88,9 @@ class Inverse(PairObjective):
         return (errors * (delta != 0)).sum(dim=1)
 
     def _predicted(self, z: Tensor, z_next: Tensor) -> Tensor:
+        """(B, M), (B, M) -> (B, F, 2) cosine and sine of the moves."""
         found: Tensor = self.predictor(torch.cat([z, z_next], dim=1))
-        return found.unflatten(1, (-1, 2))
+        return found.view(len(z), -1, 2)
 
     def read(self, z: Tensor, z_next: Tensor) -> Tensor:
         """(B, M), (B, M) embeddings -> (B, F) the moves of all factors, in radians."""
