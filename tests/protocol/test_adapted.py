@@ -13,7 +13,7 @@ import torch
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import DataConfig, FrameSet, make_frames
-from lie_ssl.methods.adapted import AdaptConfig
+from lie_ssl.methods.adapted import IDENTITY, AdaptConfig
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.methods.extractor import FeatureConfig
 from lie_ssl.protocol.config import EvaluateConfig
@@ -67,8 +67,8 @@ def accuracies(context: Context) -> list[Any]:
 def test_classifiers_see_the_identity_part_only(runs: dict[str, Path], tiny: FrameSet) -> None:
     found = context(runs["lie"], tiny)
     rows = np.arange(6)
-    assert found.recognised_dim == 128
-    assert torch.equal(found.recognised(rows), found.features(rows)[:, :128])
+    assert found.recognised_dim == IDENTITY
+    assert torch.equal(found.recognised(rows), found.features(rows)[:, :IDENTITY])
     before = accuracies(found)
     spoilt = context(runs["lie"], tiny)
     features = spoilt.features
@@ -78,13 +78,13 @@ def test_classifiers_see_the_identity_part_only(runs: dict[str, Path], tiny: Fra
 
         def __call__(self, rows: Any) -> torch.Tensor:
             z = features(rows).clone()
-            z[:, 128:] = 1000 * torch.randn(z[:, 128:].shape)
+            z[:, IDENTITY:] = 1000 * torch.randn(z[:, IDENTITY:].shape)
             return z
 
     spoilt.features = Spoilt()  # type: ignore[assignment]
     assert accuracies(spoilt) == before
     whole = context(runs["lie"], tiny, replace(CONFIG, part="whole"))
-    assert whole.recognised_dim == 224
+    assert whole.recognised_dim == IDENTITY + 96
     frames = context(runs["frames"], tiny)
     assert frames.recognised_dim == frames.subject.encoder.dim  # there is no identity part without an operator
 
@@ -113,7 +113,7 @@ def test_a_run_is_evaluated_by_stored_features(
     assert results.equivariance["align_median"].notna().any()
     assert set(results.accuracy["method"]) == {"resnet_mini"}
     again, card = read_results(tmp_path / "evaluation")
-    assert card["run"]["dim"] == 224
+    assert card["run"]["dim"] == IDENTITY + 96
     assert len(again.accuracy) == len(results.accuracy)
 
 

@@ -21,7 +21,7 @@ from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.frames.loader import to_tensor
-from lie_ssl.methods.adapted import AdaptedEncoder
+from lie_ssl.methods.adapted import IDENTITY, AdaptedEncoder
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.methods.features import embed_frames, to_float
 from lie_ssl.objectives._operator import unit_rotations
@@ -101,7 +101,7 @@ def test_stored_features_differ_by_rounding_alone(run: Path, tiny: FrameSet) -> 
 def test_the_command_from_end_to_end(run: Path, tiny: FrameSet, tmp_path: Path) -> None:
     card = read_run_card(run)
     assert card["finished"]
-    assert (card["method"], card["arm"], card["dim"]) == ("resnet_mini", "lie", 128 + 48 * 2)
+    assert (card["method"], card["arm"], card["dim"]) == ("resnet_mini", "lie", IDENTITY + 48 * 2)
     quick = ["--probe.steps", "2", "--readout.steps", "2", "--limit", "20", "--pairs", "2"]
     main(["evaluate", str(run), "--out", str(tmp_path / "evaluation"), *quick])
     assert "align_median" in rows(tmp_path / "evaluation" / "equivariance.csv")[0]
@@ -115,7 +115,7 @@ def test_pictures_and_stored_features_give_the_same_embeddings(run: Path, tiny: 
     assert_close(embed_frames(loaded.encoder, stored(loaded.config, tiny), SOME), z)
     assert loaded.operator is not None
     torch.testing.assert_close(loaded.operator.normalise(z), z)  # the encoder normalises
-    assert torch.equal(loaded.identity(z), z[:, :128])
+    assert torch.equal(loaded.identity(z), z[:, :IDENTITY])
 
 
 @pytest.mark.parametrize("to", ["safetensors", "pretrained"])
@@ -358,7 +358,7 @@ def test_a_timm_module(tiny: FrameSet, tmp_path: Path) -> None:
     assert loaded.encoder.extractor is not None
     assert loaded.encoder.extractor.layers == ("layer3",)
     assert loaded.encoder.frozen.mean.flatten().tolist() == pytest.approx(module.pretrained_cfg["mean"])
-    assert loaded.embed(pictures(tiny)).shape == (4, 128 + 48)
+    assert loaded.embed(pictures(tiny)).shape == (4, IDENTITY + 48)
     assert loaded.encoder(pictures(tiny)).requires_grad  # a module whose head can be trained further
 
 
@@ -382,7 +382,7 @@ def test_the_neighbours_of_a_check_are_found_by_identity(tiny: FrameSet, banks: 
     config = tiny_adapted(tiny, banks)
     frames = stored(config, tiny)
     model = build_model(config, 16, 3, ("2d", "3d"), stored=frames.bank.dim)
-    assert recognised(model) == slice(128)
+    assert recognised(model) == slice(IDENTITY)
     checks = Checks(frames, 8, 0.5, seed=0, kinds=("2d", "3d"))
     before = checks.run(model)["knn"]
     head: Any = model.method.encoder.head

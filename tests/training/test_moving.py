@@ -15,13 +15,14 @@ from torch import Tensor, nn
 
 from lie_ssl.errors import UserError
 from lie_ssl.lie import OperatorConfig
+from lie_ssl.methods.adapted import IDENTITY
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.objectives._operator import unit_rotations
 from lie_ssl.training.loading import Loaded
 from lie_ssl.training.model import set_speeds
 from lie_ssl.training.moving import check_reaches
 
-DIM, FACTORS = 128 + 2 * 48, ("2d", "yaw")
+DIM, FACTORS = IDENTITY + 2 * 48, ("2d", "yaw")
 ANGLE = st.floats(-720, 720)
 
 
@@ -39,7 +40,7 @@ class Body(nn.Module):
 
 
 def loaded(factors: tuple[str, ...] = FACTORS, with_operator: bool = True) -> Loaded:
-    dim = 128 + 48 * len(factors)
+    dim = IDENTITY + 48 * len(factors)
     operator = unit_rotations().build(dim, factors) if with_operator else None
     encoder = Encoder(Body(dim), 4, 3).eval()
     encoder.output = operator.normalisation() if operator else None
@@ -73,7 +74,7 @@ def test_a_whole_turn_and_the_rest_of_the_embedding(factor: str) -> None:
     z = embeddings()
     torch.testing.assert_close(MODEL.turn(z, 360, factor), z, atol=1e-5, rtol=0)
     turned = MODEL.turn(z, 50, factor)
-    own = slice(128, 176) if factor == "2d" else slice(176, DIM)
+    own = slice(IDENTITY, IDENTITY + 48) if factor == "2d" else slice(IDENTITY + 48, DIM)
     same = torch.ones(DIM, dtype=torch.bool)
     same[own] = False
     assert torch.equal(MODEL.identity(turned), MODEL.identity(z))
@@ -99,7 +100,7 @@ def test_every_row_has_its_own_angle() -> None:
 
 def test_one_factor_needs_no_name() -> None:
     model = loaded(("yaw",))
-    z = torch.randn(3, 176)
+    z = torch.randn(3, IDENTITY + 48)
     assert around(model.pose(z, model.turn(z, 30)).degrees, 30.0).max() < 0.05
 
 
@@ -181,7 +182,7 @@ def several(reaches: tuple[float, ...] = (torch.pi, 0.6, torch.pi, 0.9)) -> Load
     ],
 )  # fmt: skip
 def test_every_factor_is_read_and_made_in_its_own_unit(factor: str, values: tuple[float, ...], unit: str) -> None:
-    model, z = several(), torch.randn(3, 128 + 4 * 48)
+    model, z = several(), torch.randn(3, IDENTITY + 4 * 48)
     moved = model.turn(z, value=values, factor=factor)
     found = model.pose(z, moved, factor)
     torch.testing.assert_close(found.value, torch.tensor(values), atol=2e-3, rtol=1e-3)
@@ -196,7 +197,7 @@ def test_every_factor_is_read_and_made_in_its_own_unit(factor: str, values: tupl
 
 
 def test_a_reading_stays_within_the_range_of_the_training_data() -> None:
-    z, other = torch.randn(50, 128 + 4 * 48), torch.randn(50, 128 + 4 * 48)
+    z, other = torch.randn(50, IDENTITY + 4 * 48), torch.randn(50, IDENTITY + 4 * 48)
     found = several().pose(z, other, "elevation")
     assert found.degrees.abs().max() <= math.degrees(0.6) + 1e-4
     scale = several().pose(z, other, "scale").value
@@ -216,7 +217,7 @@ def test_a_reading_stays_within_the_range_of_the_training_data() -> None:
 )
 def test_wrong_moves_of_other_factors(call: Callable[[Loaded, Tensor], Any], words: str) -> None:
     with pytest.raises(UserError, match=words):
-        call(several(), torch.randn(2, 128 + 4 * 48))
+        call(several(), torch.randn(2, IDENTITY + 4 * 48))
 
 
 def test_a_factor_that_is_not_registered() -> None:

@@ -158,12 +158,13 @@ class LieLoss(nn.Module):
     def _lie(
         self, groups: tuple[Tensor, ...], negatives: Tensor | None, joined: JoinedBatch, single: JoinedBatch | None
     ) -> Tensor:
-        first, second, moved, *others = project(self.head, groups, negatives, joined, single)
-        return lie_info_nce(
-            first, second, moved, *others,
-            start=joined.start, size=joined.rows, temperature=self.config.temperature,
-            own_negative=self.config.own_negative,
-        )  # fmt: skip
+        with torch.set_grad_enabled(torch.is_grad_enabled() and self.config.lie > 0):  # else for the log only
+            first, second, moved, *others = project(self.head, groups, negatives, joined, single)
+            return lie_info_nce(
+                first, second, moved, *others,
+                start=joined.start, size=joined.rows, temperature=self.config.temperature,
+                own_negative=self.config.own_negative,
+            )  # fmt: skip
 
     def _affine(
         self, source: Tensor, target: Tensor, active: Tensor, joined: JoinedBatch

@@ -15,9 +15,10 @@ from lie_ssl.errors import UserError
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.extractor import FeatureConfig, FeatureExtractor
 from lie_ssl.methods.stages import empty_pictures, last_stages
-from lie_ssl.serialization import check_numbers
+from lie_ssl.serialization import added_field, check_numbers
 
-IDENTITY, SHARE = 128, 48  # default sizes of u, and of v for each factor of variation
+IDENTITY, SHARE = 512, 48  # default sizes of u, and of v for each factor of variation
+RIDGE = 0.1  # of the mean variance within objects, added to all of them
 SMALL = 1e-6  # avoids a division by zero for constant features
 
 
@@ -28,19 +29,24 @@ class AdaptConfig:
     features: FeatureConfig = field(default_factory=FeatureConfig)
     """The features of the frozen encoder."""
     dim: int | None = None
-    """Size of the embedding z; None for 128 dimensions and 48 for each factor of variation."""
+    """Size of the embedding z; None for that of u and 48 for each factor of variation."""
     hidden: int = 512
     """Width of both parts of the head."""
-    components: int | None = 512
+    components: int | None = 1024
     """Principal components of the features that the identity part of z sees; None for all features."""
     dropout: float = 0.2
     """Dropout before every layer of the head."""
     views: int = 0
     """Augmented views of each frame to store, for the self-supervised loss of the method."""
+    identity: int = added_field(128)
+    """Size of u; that of an objective with an operator is objective.operator.fixed instead."""
+    linear: bool = added_field(False)
+    """Whether u is the sum of the two layers and a linear map, which starts by scaling down what differs between the
+    frames of an object."""
 
     def __post_init__(self) -> None:
         check_numbers(self, "adapt")
-        for name in ("dim", "hidden", "components"):
+        for name in ("dim", "hidden", "components", "identity"):
             if (value := getattr(self, name)) is not None and value < 1:
                 raise UserError(f"adapt.{name} is {value}, but it must be 1 or more")
         if not 0 <= self.dropout < 1:
@@ -48,16 +54,17 @@ class AdaptConfig:
         if self.views < 0 or self.views == 1:
             raise UserError(f"adapt.views is {self.views}, but it must be 0, or 2 or more")
 
-    def embedding(self, factors: int) -> int:
-        """The size of z for a number of factors of variation."""
-        return self.dim or IDENTITY + SHARE * factors
+    def embedding(self, factors: int, identity: int | None = None) -> int:
+        """The size of z for a number of factors of variation, and a size of u if the objective has its own."""
+        return self.dim or (identity or self.identity) + SHARE * factors
 
 
 class Head(nn.Module):
     """Maps features (B, K) to embeddings z = (u, v) of size M, by two layers each for u and v.
 
     v sees all standardised features, and u only their principal components: recognition of new objects gains from
-    fewer features, pose from more.
+    fewer features, pose from more. With `linear`, u also has a linear path, which keeps what the published encoder
+    knows.
 
     Args:
         features: K.
@@ -76,7 +83,7 @@ class Head(nn.Module):
         self.register_buffer("mean", torch.zeros(features))
         self.register_buffer("std", torch.ones(features))
         self.register_buffer("basis", torch.eye(features, components))
-        self.identity = _layers(components, identity, config) if identity else None
+        self.identity = _identity_part(components, identity, config) if identity else None
         self.moved = _layers(features, dim - identity, config) if dim > identity else None
 
     @torch.no_grad()
@@ -99,6 +106,17 @@ class Head(nn.Module):
         self.basis.zero_()
         self.basis[:, :rank] = vectors / (x @ vectors).square().mean().sqrt().clamp_min(SMALL)
 
+    @torch.no_grad()
+    def scale_down(self, within: Tensor) -> None:
+        """Starts the linear map of u, if there is one, with directions in which the frames of an object differ little.
+
+        Args:
+            within: (N, K) features of frames, minus the mean of all frames of the same object.
+        """
+        if isinstance(self.identity, LinearAndLayers):
+            x = (within / (self.std + SMALL)) @ self.basis
+            self.identity.start(x.T @ x / len(x))
+
     def standardised(self, features: Tensor) -> Tensor:
         """(B, K) -> (B, K)."""
         return (features - self.mean) / (self.std + SMALL)
@@ -109,6 +127,39 @@ class Head(nn.Module):
         parts = [] if self.identity is None else [self.identity(x @ self.basis)]
         parts += [] if self.moved is None else [self.moved(x)]
         return torch.cat(parts, dim=1)
+
+
+class LinearAndLayers(nn.Module):
+    """The sum of a linear map and two layers, which start at zero. (B, C) -> (B, U)."""
+
+    def __init__(self, components: int, dim: int, config: AdaptConfig) -> None:
+        super().__init__()
+        self.layers = _layers(components, dim, config)
+        self.linear = nn.Linear(components, dim, bias=False)
+
+    @torch.no_grad()
+    def start(self, within: Tensor) -> None:
+        """Sets the linear map to W^-1/2, where W (C, C) is the covariance within objects.
+
+        Its rows are the directions in which the frames of an object differ least, each divided by its deviation. If u
+        has more dimensions than there are components, the others start at zero.
+        """
+        variances, directions = torch.linalg.eigh(within.double())
+        scaled = directions * (variances.clamp_min(0) + RIDGE * variances.mean() + SMALL).rsqrt()
+        rows = min(self.linear.weight.shape)
+        self.linear.weight.zero_()
+        self.linear.weight[:rows] = scaled.T[:rows].to(self.linear.weight)
+        last = self.layers[-1]
+        assert isinstance(last, nn.Linear)
+        nn.init.zeros_(last.weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        found: Tensor = self.linear(x) + self.layers(x)
+        return found
+
+
+def _identity_part(components: int, dim: int, config: AdaptConfig) -> nn.Module:
+    return LinearAndLayers(components, dim, config) if config.linear else _layers(components, dim, config)
 
 
 def _layers(features: int, dim: int, config: AdaptConfig) -> nn.Sequential:

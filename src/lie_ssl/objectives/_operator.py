@@ -57,6 +57,10 @@ class OperatorObjectiveConfig(ObjectiveConfig):
         return self.operator.fixed_dims(dim)
 
     @property
+    def identity(self) -> int | None:
+        return self.operator.fixed if isinstance(self.operator.fixed, int) and self.operator.fixed > 0 else None
+
+    @property
     def separates(self) -> bool:
         return self.ssl + self.loss_config().lie + self.invariant > 0
 

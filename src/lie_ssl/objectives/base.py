@@ -95,6 +95,11 @@ class ObjectiveConfig:
         return dim
 
     @property
+    def identity(self) -> int | None:
+        """The size of u, if these settings say it; None for that of the head."""
+        return None
+
+    @property
     def operator_lr(self) -> float:
         """The learning rate of what moves embeddings in the head of an adapted encoder, relative to the common one."""
         return 1.0

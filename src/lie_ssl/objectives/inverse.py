@@ -21,6 +21,8 @@ from lie_ssl.methods.adapted import IDENTITY
 from lie_ssl.objectives.base import ObjectiveConfig, PairObjective, Pairs, Terms
 from lie_ssl.objectives.registry import objective
 
+WIDTH = 512  # of the network that predicts moves
+
 
 @dataclass(frozen=True)
 class InverseConfig(ObjectiveConfig):
@@ -67,8 +69,8 @@ class Inverse(PairObjective):
         super().__init__(config, dim, factors)
         self.loss = FramesLoss(dim, temperature=config.temperature, batch_norm=config.batch_norm)
         self.predictor = nn.Sequential(
-            nn.Linear(2 * dim, 2 * dim), nn.ReLU(), nn.Linear(2 * dim, 2 * dim), nn.ReLU(),
-            nn.Linear(2 * dim, 2 * len(self.factors)),
+            nn.Linear(2 * dim, WIDTH), nn.ReLU(), nn.Linear(WIDTH, WIDTH), nn.ReLU(),
+            nn.Linear(WIDTH, 2 * len(self.factors)),
         )  # fmt: skip
 
     def forward(self, pairs: Pairs) -> Terms:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from lie_ssl.frames.config import DataConfig
+from lie_ssl.methods.adapted import IDENTITY
 from lie_ssl.methods.extractor import FeatureConfig
 from lie_ssl.objectives.lie import LieConfig
 from lie_ssl.protocol.evaluate import EvaluateConfig
@@ -20,7 +21,7 @@ from lie_ssl.training.config import PretrainConfig
 ENCODERS = ("efficientnet_lite0", "imgsim", "mobilenet_v2")  # packages with weights
 SEEDS = (0, 1, 2, 3, 4)
 MAIN = ("frames", "lie")
-OTHERS = ("lie_learned", "lie_off", "literal", "alone")
+OTHERS = ("lie_learned", "inverse", "lie_off", "literal", "alone")
 ASYMMETRIC = (
     "airplane", "bed", "bicycle", "boat", "bus", "camera", "cap", "car", "chair", "drill", "faucet", "guitar", "laptop",
     "motorbike", "piano", "sofa",
@@ -54,7 +55,9 @@ def adapt_recipe() -> Recipe:
 
     24 classes of 20 objects; minutes per unit on a CPU.
     """
-    runs = heads(ENCODERS, MAIN) + heads(ENCODERS[:1], OTHERS)[1:]
+    first = find_encoder(f"package:{ENCODERS[0]}").config
+    angle = _objective(replace(adapt_config(first, "inverse"), variant="angle_alone"), contrast=0.0)
+    runs = heads(ENCODERS, MAIN) + heads(ENCODERS[:1], OTHERS)[1:] + [replace(angle, seed=seed) for seed in SEEDS]
     return recipe("adapt", adapt_data(), runs)
 
 
@@ -75,13 +78,16 @@ def furniture_recipe() -> Recipe:
 
 
 def factors_recipe() -> Recipe:
-    """Several kinds of move at once: pose, light and hue; EfficientNet-Lite0 adapted by Lie.
+    """Several kinds of move at once: pose, light and hue; EfficientNet-Lite0 adapted by Lie, also with learned speeds.
 
     The head sees two early maps as well, with which hue was read better on validation objects.
     """
-    config = adapt_config(find_encoder(f"package:{ENCODERS[0]}").config, "lie")
-    config = _head(config, features=FeatureConfig(layers=("blocks.0", "blocks.1", "blocks.4")))
-    runs = [replace(config, seed=seed, optim=replace(config.optim, steps=600)) for seed in SEEDS]
+    layers, runs = ("blocks.0", "blocks.1", "blocks.4"), []
+    for seed in SEEDS:
+        for arm in ("lie", "lie_learned"):
+            config = adapt_config(find_encoder(f"package:{ENCODERS[0]}").config, arm)
+            config = _head(config, features=FeatureConfig(layers=layers))
+            runs.append(replace(config, seed=seed, optim=replace(config.optim, steps=600)))
     return recipe("adapt/factors", factors_data(), runs)
 
 
@@ -109,10 +115,6 @@ def _head(config: PretrainConfig, **values: Any) -> PretrainConfig:
     return replace(config, adapt=replace(config.adapt, **values))
 
 
-def _wider(config: PretrainConfig, fixed: int, moved: int) -> PretrainConfig:
-    return _head(_operator(config, fixed=fixed), dim=fixed + moved)
-
-
 VARIANTS: dict[str, Callable[[PretrainConfig], PretrainConfig]] = {
     # The terms of the loss.
     "no_moves": lambda c: _objective(c, moves=0.0),
@@ -125,14 +127,15 @@ VARIANTS: dict[str, Callable[[PretrainConfig], PretrainConfig]] = {
     "speeds_1_to_8": lambda c: _operator(c, frequencies=tuple(map(float, range(1, 9)))),
     "unit_speeds": lambda c: _objective(_operator(c, normalise="speed"), moves=0.0, euclidean=3.0),
     # The split: three factors share what u leaves of z.
-    "u_64": lambda c: _wider(c, 64, 144),
-    "u_256": lambda c: _wider(c, 256, 144),
-    "v_24": lambda c: _wider(c, 128, 72),
-    "v_96": lambda c: _wider(c, 128, 288),
+    "u_128": lambda c: _operator(c, fixed=128),
+    "u_1024": lambda c: _operator(c, fixed=1024),
+    "v_24": lambda c: _head(c, dim=IDENTITY + 72),
+    "v_96": lambda c: _head(c, dim=IDENTITY + 288),
     # The features and the head.
     "pooled": lambda c: _head(c, features=FeatureConfig(layers=())),
     "cells_2": lambda c: _head(c, features=FeatureConfig(grid=2)),
-    "all_features": lambda c: _head(c, components=None),
+    "components_512": lambda c: _head(c, components=512),
+    "no_linear": lambda c: _head(c, linear=False),
     "hidden_256": lambda c: _head(c, hidden=256),
     "hidden_1024": lambda c: _head(c, hidden=1024),
     "no_dropout": lambda c: _head(c, dropout=0.0),

@@ -13,7 +13,7 @@ from torch import nn
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
 from lie_ssl.frames.pair_list import import_pairs
-from lie_ssl.methods.adapted import AdaptConfig, AdaptedEncoder
+from lie_ssl.methods.adapted import IDENTITY, AdaptConfig, AdaptedEncoder
 from lie_ssl.methods.encoders import Encoder, EncoderConfig
 from lie_ssl.methods.packaged import ENCODERS
 from lie_ssl.methods.registry import method_config
@@ -26,6 +26,7 @@ from lie_ssl.training.progress import ProgressReporter
 
 STEPS, BATCH = 800, 192
 VIEWS = 4  # stored augmented views of each frame, for the method's own loss
+WHOLE = 128  # size of z beside the shares of the factors, if the group acts on all of it
 SIZE = 96  # pixels per side of the frames of a list of pairs, if the encoder has no size of its own
 
 
@@ -90,10 +91,11 @@ def adapt_config(encoder: EncoderConfig, objective: str = "lie", method: str = "
         method: The self-supervised method whose loss `alone` uses: vicreg or simclr.
     """
     settings = objective_config(objective).adapted()
+    identity = IDENTITY if settings.identity_dims(1) else WHOLE
     return PretrainConfig(
         method=method_config(method), encoder=encoder, objective=settings,
         optim=OptimConfig(steps=STEPS, batch=BATCH, lr=1e-3, operator_lr=settings.operator_lr),
-        adapt=AdaptConfig(views=VIEWS if settings.ssl > 0 else 0),
+        adapt=AdaptConfig(views=VIEWS if settings.ssl > 0 else 0, linear=True, identity=identity),
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.frames.pairs import seen_instances
+from lie_ssl.frames.pairs import Rows, seen_instances
 from lie_ssl.methods.adapted import AdaptConfig, AdaptedEncoder, Head
 from lie_ssl.methods.encoders import EncoderConfig, create_encoder
 from lie_ssl.methods.extractor import FeatureExtractor, as_encoder
@@ -30,6 +30,7 @@ FROZEN = "encoder.safetensors"  # the frozen encoder, in the folder of a run
 PREFIX = "method.encoder.extractor.encoder."  # its keys in the model of a run
 CHUNK = 1024  # rows at a time
 SAMPLE = 4096  # most rows from which principal components are computed
+WITHIN = 12_000  # about as many rows show how frames of the same object differ
 # Features that vary less than float16 can store are ignored: divided by their deviation, rounding errors would be as
 # large as everything else, and a feature that is 0 in all training frames would explode in the first other one.
 RESOLUTION, SMALLEST = 2.0**-10, 1e-6
@@ -54,7 +55,7 @@ class BankedFrames(FrameSet):
 
     def standardise(self, encoder: AdaptedEncoder, diverse: float) -> None:
         """Gives the head the mean, deviation and principal components of the features of all frames that training
-        shows.
+        shows, and how frames of the same object differ.
 
         Features that are constant there, up to rounding, get a deviation that makes them nearly zero.
         """
@@ -72,6 +73,16 @@ class BankedFrames(FrameSet):
         encoder.head.standardise(mean, std.masked_fill(constant, IGNORED))
         sample = rows[:: -(-len(rows) // SAMPLE)]
         encoder.head.reduce(torch.from_numpy(self.bank.read(sample)[:, 0]).float())
+        encoder.head.scale_down(self._within([np.concatenate(i.kinds) for i in seen if i.kinds]))
+
+    def _within(self, objects: Sequence[Rows]) -> Tensor:
+        """(N, K) features of some frames of each object, evenly spaced, minus their mean."""
+        most = max(2, WITHIN // len(objects))
+        found = []
+        for rows in objects:
+            own = torch.from_numpy(self.bank.read(np.sort(rows)[:: -(-len(rows) // most)])[:, 0]).float()
+            found.append(own - own.mean(dim=0))
+        return torch.cat(found)
 
 
 def stored_features(

@@ -50,7 +50,7 @@ def build_model(
         if config.adapt is None:
             encoder = create_encoder(config.encoder, size, channels)
         else:
-            dim = config.adapt.embedding(len(factors))
+            dim = config.adapt.embedding(len(factors), config.objective.identity)
             identity = config.objective.identity_dims(dim)
             encoder = build_adapted(config.adapt, dim, identity, size, channels, extractor, stored)
         method = create_method(encoder, config.method)
@@ -84,7 +84,7 @@ def build_adapted(
     features = stored if extractor is None else extractor.dim
     assert features is not None
     components = min(features, config.components or features)
-    weights = config.hidden * (features + dim) + features * components
+    weights = config.hidden * (features + dim) + features * components + config.linear * components * identity
     check_memory(4 * weights, f"a head of {weights:.3g} weights", "use a smaller --adapt.hidden or --adapt.dim")
     return AdaptedEncoder(Head(features, dim, identity, config), dim, size, channels, extractor)
 

@@ -16,12 +16,13 @@ from lie_ssl.frames.index import InstanceRows, build_index, read_index, write_in
 from lie_ssl.frames.pairs import Deltas, reaches
 from lie_ssl.frames.poses import instance_poses
 from lie_ssl.lie import LieOperator
+from lie_ssl.methods.adapted import IDENTITY
 from lie_ssl.objectives._operator import unit_rotations
 from lie_ssl.protocol.context import MoveTest
 from lie_ssl.protocol.moves import draw_moves
 from lie_ssl.training.model import set_speeds
 
-FIXED, SHARE = 128, 16
+FIXED, SHARE = IDENTITY, 16
 
 
 def make_index(folder: Path, config: DataConfig, count: int = 6) -> pd.DataFrame:
