@@ -1,0 +1,80 @@
+"""The head of an adapted encoder: its linear path starts with what the frames of an object share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from scipy.linalg import sqrtm
+
+from lie_ssl.errors import UserError
+from lie_ssl.methods.adapted import RIDGE, AdaptConfig, Head, LinearAndLayers
+
+FEATURES, IDENTITY, SHARE = 12, 8, 4
+
+
+def head(**settings: object) -> Head:
+    torch.manual_seed(0)
+    config = AdaptConfig(hidden=16, components=IDENTITY, linear=True, **settings)  # type: ignore[arg-type]
+    return Head(FEATURES, IDENTITY + SHARE, IDENTITY, config).eval()
+
+
+def test_the_linear_map_whitens_the_differences_within_objects() -> None:
+    """Against scipy: W^-1/2 up to a rotation, so that all differences have the same size."""
+    part = LinearAndLayers(IDENTITY, IDENTITY, AdaptConfig())
+    random = np.random.default_rng(0)
+    root = random.normal(size=(IDENTITY, IDENTITY))
+    within = root @ root.T
+    part.start(torch.from_numpy(within).float())
+    ridge = RIDGE * np.trace(within) / IDENTITY * np.eye(IDENTITY)
+    inverse = np.linalg.inv(np.real(sqrtm(within + ridge)))
+    linear = part.linear.weight.detach().double().numpy()
+    assert linear.T @ linear == pytest.approx(inverse @ inverse, rel=1e-3, abs=1e-4)
+    sizes = np.diag(linear @ within @ linear.T)
+    assert (np.diff(sizes) > -1e-4).all()  # what differs least comes first
+
+
+def test_at_the_start_u_is_the_linear_map() -> None:
+    made, x = head(), torch.randn(200, FEATURES)
+    made.reduce(x)
+    assert isinstance(made.identity, LinearAndLayers)
+    within = torch.randn(300, FEATURES)
+    made.scale_down(within)
+    wanted = made.standardised(x) @ made.basis @ made.identity.linear.weight.T
+    bias = made.identity.layers[-1].bias
+    torch.testing.assert_close(made(x)[:, :IDENTITY] - bias, wanted)
+    assert made(x).shape == (200, IDENTITY + SHARE)
+
+
+def test_differences_within_objects_shrink_and_those_between_remain() -> None:
+    """Objects differ along one axis, and their frames along another, ten times as far."""
+    made = head()
+    objects = torch.linspace(-1, 1, 20)
+    frames = torch.randn(20, 30) * 10
+    x = torch.zeros(20, 30, FEATURES)
+    x[..., 0], x[..., 1] = objects[:, None], frames
+    x += 0.05 * torch.randn(x.shape)
+    made.reduce(x.flatten(0, 1))
+    made.scale_down((x - x.mean(dim=1, keepdim=True)).flatten(0, 1))
+    with torch.no_grad():
+        u = made(x.flatten(0, 1))[:, :IDENTITY].unflatten(0, (20, 30))
+    between, within = u.mean(dim=1).var(dim=0).sum(), u.var(dim=1).mean(dim=0).sum()
+    before = x.mean(dim=1).var(dim=0).sum() / x.var(dim=1).mean(dim=0).sum()
+    assert between / within > 5 * before
+
+
+@pytest.mark.parametrize("size", [4, 20])
+def test_u_may_have_fewer_or_more_dimensions_than_components(size: int) -> None:
+    part = LinearAndLayers(IDENTITY, size, AdaptConfig())
+    part.start(torch.eye(IDENTITY))
+    assert part(torch.randn(3, IDENTITY)).shape == (3, size)
+    assert (part.linear.weight[IDENTITY:] == 0).all()
+
+
+def test_a_head_without_the_linear_path_is_as_before() -> None:
+    made = Head(FEATURES, IDENTITY + SHARE, IDENTITY, AdaptConfig(hidden=16, components=IDENTITY))
+    made.scale_down(torch.randn(5, FEATURES))
+    assert {name.partition(".")[0] for name, _ in made.named_parameters()} == {"identity", "moved"}
+    assert "identity.1.weight" in made.state_dict()
+    with pytest.raises(UserError, match=r"adapt\.identity is 0"):
+        AdaptConfig(identity=0)
