@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from lie_ssl.errors import UserError
+from lie_ssl.methods.adapted import IDENTITY
 from lie_ssl.objectives import Pairs, objective_config
 from lie_ssl.objectives.base import Reader
 from lie_ssl.objectives.inverse import Inverse, InverseConfig
@@ -35,6 +36,7 @@ def test_the_loss_is_that_of_a_loop_over_pairs() -> None:
     found = objective(Pairs(z, z_next, DELTA))
     assert found.terms["move"].item() == pytest.approx(wanted, rel=1e-5)
     frames = objective_config("frames").build(6, FACTORS)
+    assert objective.loss is not None
     frames.loss.load_state_dict(objective.loss.state_dict())  # type: ignore[union-attr]
     own = frames(Pairs(z, z_next, DELTA)).terms["frames"]
     assert found.total.item() == pytest.approx(0.5 * own.item() + 2 * wanted, rel=1e-5)
@@ -70,5 +72,5 @@ def test_settings_that_learn_nothing_are_rejected() -> None:
 
 
 def test_the_network_for_the_move_alone_sees_all_features() -> None:
-    assert InverseConfig().identity_dims(224) == 128
-    assert InverseConfig(contrast=0.0).identity_dims(224) == 0
+    assert InverseConfig().identity_dims(700) == IDENTITY
+    assert InverseConfig(contrast=0.0).identity_dims(700) == 0

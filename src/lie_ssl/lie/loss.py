@@ -160,11 +160,14 @@ class LieLoss(nn.Module):
     ) -> Tensor:
         with torch.set_grad_enabled(torch.is_grad_enabled() and self.config.lie > 0):  # else for the log only
             first, second, moved, *others = project(self.head, groups, negatives, joined, single)
-            return lie_info_nce(
+            losses = lie_info_nce(
                 first, second, moved, *others,
                 start=joined.start, size=joined.rows, temperature=self.config.temperature,
                 own_negative=self.config.own_negative,
             )  # fmt: skip
+        if self.config.lie > 0:
+            return losses
+        return losses + 0 * sum(p.sum() for p in self.head.parameters())  # processes expect gradients of all weights
 
     def _affine(
         self, source: Tensor, target: Tensor, active: Tensor, joined: JoinedBatch

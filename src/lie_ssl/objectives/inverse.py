@@ -67,7 +67,9 @@ class Inverse(PairObjective):
 
     def __init__(self, config: InverseConfig, dim: int, factors: Sequence[str]) -> None:
         super().__init__(config, dim, factors)
-        self.loss = FramesLoss(dim, temperature=config.temperature, batch_norm=config.batch_norm)
+        self.loss: FramesLoss | None = None
+        if config.contrast > 0:
+            self.loss = FramesLoss(dim, temperature=config.temperature, batch_norm=config.batch_norm)
         self.predictor = nn.Sequential(
             nn.Linear(2 * dim, WIDTH), nn.ReLU(), nn.Linear(WIDTH, WIDTH), nn.ReLU(),
             nn.Linear(WIDTH, 2 * len(self.factors)),
@@ -77,7 +79,7 @@ class Inverse(PairObjective):
         joined = JoinedBatch.of(len(pairs.z), pairs.z.device)
         move = joined.mean(self._errors(pairs))
         terms, total = {"move": move}, self.config.move * move
-        if self.config.contrast > 0:
+        if self.loss is not None:
             terms["frames"] = self.loss(pairs.z, pairs.z_next, negatives=pairs.negatives)
             total = total + self.config.contrast * terms["frames"]
         return Terms(total, terms)

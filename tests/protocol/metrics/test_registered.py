@@ -24,12 +24,20 @@ CONFIG = EvaluateConfig(
 )  # fmt: skip
 
 
+class NoMove:
+    """Predicts that nothing moved."""
+
+    def read(self, z: torch.Tensor, z_next: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(len(z), 1)
+
+
 @pytest.fixture(scope="module")
 def context(tiny: FrameSet) -> Context:
     torch.manual_seed(0)
     encoder = create_encoder(EncoderConfig(name="resnet_mini"), 16, 3)
     operator = LieOperator(128, 1, algebra="commuting", sees="linear")
-    return Context(Subject(encoder, "resnet", "lie", operator=operator), tiny, CONFIG, Features(encoder, tiny))
+    subject = Subject(encoder, "resnet", "lie", operator=operator, reader=NoMove())
+    return Context(subject, tiny, CONFIG, Features(encoder, tiny))
 
 
 def test_free_rotations_are_measured_for_their_own_operator(tiny: FrameSet, context: Context) -> None:
