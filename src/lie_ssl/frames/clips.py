@@ -38,17 +38,22 @@ class Clips:
             raise ValueError(f"length is {length}, but a clip has at least 3 frames")
         self.length = length
         self._slots: dict[int, int] = {}  # row -> its pose in steps
-        self._sizes: dict[int, int | None] = {}  # row -> steps of a whole turn; None if its kind has no turns
+        self._kinds: dict[int, str] = {}  # row -> its kind of pose
+        self._sizes: dict[str, int | None] = {}  # kind -> steps of a whole turn; None if it has no turns
         self._known: dict[tuple[int | None, bytes], Rows] = {}
         for kind, frames in index.groupby("pose", sort=True):
-            size, slots = _slots(str(kind), frames["angle"].to_numpy(np.float64))
+            self._sizes[str(kind)], slots = _slots(str(kind), frames["angle"].to_numpy(np.float64))
             self._slots |= dict(zip(frames.index.tolist(), slots.tolist(), strict=True))
-            self._sizes |= dict.fromkeys(frames.index.tolist(), size)
+            self._kinds |= dict.fromkeys(frames.index.tolist(), str(kind))
+
+    def kind(self, rows: Rows) -> str:
+        """The kind of pose of the given frames."""
+        return self._kinds[int(rows[0])]
 
     def possible(self, rows: Rows) -> Rows:
         """All clips of the given frames, which are of one instance and kind: (clips, length) positions in `rows`."""
         slots = np.array([self._slots[row] for row in rows.tolist()], np.int64)
-        key = self._sizes[int(rows[0])], slots.tobytes()
+        key = self._sizes[self.kind(rows)], slots.tobytes()
         if key not in self._known:
             self._known[key] = _possible(slots, key[0], self.length)
         return self._known[key]

@@ -214,13 +214,18 @@ class PairSampler:
         return [(p, int(i)) for p in range(self.passes) for i in random.permutation(len(self.instances))]
 
     def _clips(self, index: pd.DataFrame, length: int, varied: Sequence[str]) -> Clips:
-        """What draws clips; kinds of pose of which an instance has none are left out."""
+        """What draws clips; instances that have none of a kind of pose are not shown in it."""
         if varied:
             raise UserError(f"in a clip only the pose may vary, but {', '.join(varied)} does too; use another data set")
         clips = Clips(index[index["duplicate_of"].isna()], length)
+        before = {clips.kind(rows) for instance in self.instances for rows in instance.kinds}
         self.instances = [replace(i, kinds=tuple(k for k in i.kinds if len(clips.possible(k)))) for i in self.instances]
-        if not any(i.kinds for i in self.instances):
-            raise UserError(f"no instance has {length} poses at equal steps; use a data set with smaller steps")
+        after = {clips.kind(rows) for instance in self.instances for rows in instance.kinds}
+        if missing := sorted(before - after):
+            raise UserError(
+                f"no instance has {length} {KINDS[missing[0]].title} at equal steps; use shorter clips, or a data set "
+                "with smaller steps"
+            )
         return clips
 
     def _batch(self, chosen: Sequence[tuple[int, int]]) -> PairBatch:
