@@ -77,7 +77,8 @@ def test_the_sampler_draws_clips_at_equal_steps(turned: FrameSet) -> None:
 
 
 def test_a_clip_of_two_frames_is_a_pair(turned: FrameSet) -> None:
-    pairs, clips = (next(iter(PairSampler(turned.index, batch_size=6, **more))) for more in ({}, {"clip": 2}))
+    pairs = next(iter(PairSampler(turned.index, batch_size=6)))
+    clips = next(iter(PairSampler(turned.index, batch_size=6, clip=2)))
     assert pairs.more is clips.more is None
     assert (pairs.first == clips.first).all()
     assert (pairs.second == clips.second).all()

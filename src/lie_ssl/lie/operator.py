@@ -93,7 +93,9 @@ class LieOperator(nn.Module):
         if len(kinds) != len(counts):
             raise ValueError(f"sees has length {len(kinds)}, but the number of factors is {len(counts)}")
         if any(kind in ONE and count > 1 for kind, count in zip(kinds, counts, strict=True)):
-            raise ValueError("a linear or aligned factor must have one generator; several would all have the same t")
+            raise ValueError(
+                "a linear factor must have one generator, as an aligned one; several would have the same t"
+            )
         if action not in get_args(Action):
             raise ValueError(f"action is {action!r}, but it must be one of {', '.join(get_args(Action))}")
         self.dim, self.fixed, self.counts, self.action, self.centred = dim, fixed, counts, action, centred

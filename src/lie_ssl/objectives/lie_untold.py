@@ -22,9 +22,8 @@ from lie_ssl.objectives._operator import OperatorObjective, SplitObjectiveConfig
 from lie_ssl.objectives.base import ObjectiveConfig, Pairs, Terms, as_user_errors
 from lie_ssl.objectives.registry import objective
 
-
-# Half of the planes turn once in a turn. If all speeds have the same number, a fast one may win at first: with a third of
-# the true t, planes of speed 3 explain all clips.
+# Half of the planes have speed 1. With the same number of all speeds, a fast one may win at first: with a third of the
+# true t, planes of speed 3 explain all clips.
 SPEEDS = (1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 3.0, 4.0)
 
 
