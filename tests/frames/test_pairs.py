@@ -220,7 +220,7 @@ def test_skipped_batches_are_not_drawn(tiny: FrameSet, monkeypatch: pytest.Monke
     drawn: list[int] = []
     pair = sampler._pair
 
-    def spied(turn: int, number: int) -> tuple[int, int]:
+    def spied(turn: int, number: int) -> tuple[int, ...]:
         drawn.append(number)
         return pair(turn, number)
 

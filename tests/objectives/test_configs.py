@@ -27,7 +27,8 @@ def test_every_objective_builds_itself_and_returns_its_terms(name: str) -> None:
     assert (objective.mover is not None) == objective.has_mover
     torch.manual_seed(0)
     delta = torch.tensor([[0.5, 0.0], [0.0, 0.7], [1.0, 0.0], [0.0, 2.0]])
-    found = objective(Pairs(torch.randn(4, 16), torch.randn(4, 16), delta, torch.randn(3, 16)))
+    more = torch.randn(4, config.clip - 2, 16) if config.clip > 2 else None
+    found = objective(Pairs(torch.randn(4, 16), torch.randn(4, 16), delta, torch.randn(3, 16), more))
     assert found.total.ndim == 0
     assert bool(torch.isfinite(found.total))
     assert (found.t is not None) == objective.has_mover
@@ -37,10 +38,11 @@ def test_every_objective_builds_itself_and_returns_its_terms(name: str) -> None:
 
 def test_the_order_and_the_titles_of_the_tables() -> None:
     assert [e.name for e in OBJECTIVES.entries()] == [
-        "frozen", "alone", "frames", "literal", "lie", "lie_learned", "rotations", "lie_off", "inverse",
+        "frozen", "alone", "frames", "literal", "lie", "lie_learned", "rotations", "lie_untold", "lie_off", "inverse",
     ]  # fmt: skip
     assert [e.title for e in OBJECTIVES.entries()] == [
-        "frozen", "", "Frames", "Lie (literal)", "Lie", "Lie learned", "Rotations", "Lie off", "Inverse dynamics",
+        "frozen", "", "Frames", "Lie (literal)", "Lie", "Lie learned", "Rotations", "Lie untold", "Lie off",
+        "Inverse dynamics",
     ]  # fmt: skip
     assert {e.name for e in OBJECTIVES.entries() if e.told == "move"} == {
         "literal", "lie", "lie_learned", "rotations", "inverse",
@@ -70,6 +72,11 @@ INVALID: list[tuple[str, dict[str, Any], str]] = [
     ("literal", {"operator": {"fixed": 4}}, "literal moves the whole embedding"),
     ("literal", {"invariant": 1.0}, "literal moves the whole embedding"),
     ("literal", {"lie": 0.0, "euclidean": 0.0, "coordinates": 0.0}, "all weights of literal are 0"),
+    ("lie_untold", {"frames": 2}, "objective.frames is 2, but a clip that tests a move has 3 frames or more"),
+    ("lie_untold", {"likelihood": -1.0}, "objective.likelihood is -1.0"),
+    ("lie_untold", {"likelihood_temperature": 0.0}, "objective.likelihood_temperature is 0.0"),
+    ("lie_untold", {"view": "ssl"}, "lie_untold compares plain frames, but objective.view is ssl; set it to clean"),
+    ("lie_untold", {"operator": {"fixed": 4}}, "lie_untold needs objective.operator.fixed above 0 and"),
     ("lies", {}, "there is no objective 'lies'; did you mean 'lie'?"),
     ("base", {}, "there is no objective 'base'"),
     ("no.such:Objective", {}, "cannot be imported"),

@@ -43,6 +43,7 @@ from tests.training.tiny_runs import ENVIRONMENT, Notes, StopError, checkpoint, 
 
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
 ALONE = [("alone", "simclr"), ("alone", "vicreg")]
+ELSEWHERE = ("alone", "lie_untold")  # the tiny data set has no clips of 3D poses; see test_untold.py
 SOME = np.array([0, 7, 100, 201])
 
 
@@ -143,7 +144,7 @@ def test_onnx_gives_the_same_embeddings(run: Path, tiny: FrameSet, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("objective", "method"), [*ALONE, *((name, "simclr") for name in trained_objectives() if name != "alone")]
+    ("objective", "method"), [*ALONE, *((name, "simclr") for name in trained_objectives() if name not in ELSEWHERE)]
 )
 def test_every_objective_trains(tiny: FrameSet, banks: Path, tmp_path: Path, objective: str, method: str) -> None:
     config = tiny_adapted(tiny, banks, objective, method, optim__steps=2)

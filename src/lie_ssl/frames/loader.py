@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import numpy as np
 import torch
@@ -23,6 +23,7 @@ class PairTensors(TypedDict):
     delta: torch.Tensor
     label: torch.Tensor
     paired: torch.Tensor
+    x_more: NotRequired[torch.Tensor]  # (B, L - 2, ...), the other frames of clips of L frames
 
 
 def to_tensor(pictures: NDArray[np.uint8]) -> torch.Tensor:
@@ -37,13 +38,17 @@ class PairDataset(Dataset[PairTensors]):
         self.frames = frames
 
     def __getitem__(self, batch: PairBatch) -> PairTensors:
-        return {
+        tensors: PairTensors = {
             "x": torch.from_numpy(self.frames.inputs(batch.first)),
             "x_next": torch.from_numpy(self.frames.inputs(batch.second)),
             "delta": torch.from_numpy(batch.delta),
             "label": torch.from_numpy(self.frames.labels[batch.first]),
             "paired": torch.from_numpy(batch.paired),
         }
+        if batch.more is not None:
+            more = torch.from_numpy(self.frames.inputs(batch.more.flatten()))
+            tensors["x_more"] = more.unflatten(0, batch.more.shape)
+        return tensors
 
 
 class EndlessSampler(Sampler[PairBatch]):

@@ -1,7 +1,9 @@
-"""Samples pairs of frames for training.
+"""Samples pairs of frames for training, or clips of more.
 
 As in the paper, instances are drawn first, then two frames of each without replacement. Both frames have the same kind
 of pose, so that the difference of their angles is meaningful. Instances that are shown in one pose give a single frame.
+An objective can ask for clips instead: three frames or more of an instance, at equal steps (see
+:mod:`lie_ssl.frames.clips`). The first two are then the pair.
 
 Every instance has its own random stream, determined by (seed, epoch, instance). So the pairs do not depend on the
 number of loader workers, and the ranks of a distributed run read disjoint parts of the same batches.
@@ -11,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -19,6 +21,7 @@ import torch
 from numpy.typing import NDArray
 
 from lie_ssl.errors import UserError
+from lie_ssl.frames.clips import Clips
 from lie_ssl.frames.columns import ROW
 from lie_ssl.frames.factors.base import factor_columns, get_factor, wrapped
 from lie_ssl.frames.kinds import AXES, KINDS
@@ -32,13 +35,14 @@ Rows = NDArray[np.int64]
 class PairBatch:
     """B pairs: rows of the index, and the difference of the second frame from the first.
 
-    `paired` is False for instances shown in one pose only; for them, `second` equals `first` and delta is zero.
+    `paired` is False for instances shown in one pose only; for them, all frames equal `first` and delta is zero.
     """
 
     first: Rows  # (B,)
     second: Rows  # (B,)
     delta: NDArray[np.float32]  # (B, F): pose in radians (or every kind of pose), then each varied factor
     paired: NDArray[np.bool_]  # (B,)
+    more: Rows | None = None  # (B, L - 2): the other frames of clips of L frames; None for pairs
 
 
 def pose_kinds(index: pd.DataFrame) -> tuple[str, ...]:
@@ -129,7 +133,8 @@ class PairSampler:
     """Samples batches of pairs, epoch by epoch.
 
     An epoch shows every instance `passes` times, each time with a new pair. `batch_size` is the joined batch of all
-    ranks; each rank reads `batch_size / world_size` of it. For `kinds` and `varied` see :class:`Deltas`.
+    ranks; each rank reads `batch_size / world_size` of it. For `kinds` and `varied` see :class:`Deltas`. With a `clip`
+    of three frames or more, they are at equal steps, and nothing but the pose may vary.
     """
 
     def __init__(
@@ -145,6 +150,7 @@ class PairSampler:
         kinds: Sequence[str] = (),
         varied: Sequence[str] | None = None,
         drop_last: bool = True,
+        clip: int = 2,
         rank: int = 0,
         world_size: int = 1,
     ) -> None:
@@ -159,6 +165,8 @@ class PairSampler:
         if not 0 <= rank < world_size:
             raise UserError(f"rank is {rank}, but it must be below the number of processes, {world_size}")
         self.instances = seen_instances(index, split, diverse)
+        varied = varied_factors(index) if varied is None else varied
+        self.clip, self.clips = clip, None if clip == 2 else self._clips(index, clip, varied)
         if not any(i.kinds for i in self.instances):
             raise UserError(f"the {split} split has no pairs, as no instance has two poses; use another data set")
         if not singles:
@@ -205,17 +213,34 @@ class PairSampler:
         random = np.random.default_rng((self.seed, self.epoch))
         return [(p, int(i)) for p in range(self.passes) for i in random.permutation(len(self.instances))]
 
-    def _batch(self, chosen: Sequence[tuple[int, int]]) -> PairBatch:
-        rows = np.array([self._pair(p, i) for p, i in chosen], np.int64).reshape(-1, 2)
-        first, second = rows[:, 0], rows[:, 1]
-        return PairBatch(first, second, self.deltas(first, second), first != second)
+    def _clips(self, index: pd.DataFrame, length: int, varied: Sequence[str]) -> Clips:
+        """What draws clips; instances that have none of a kind of pose are not shown in it."""
+        if varied:
+            raise UserError(f"in a clip only the pose may vary, but {', '.join(varied)} does too; use another data set")
+        clips = Clips(index[index["duplicate_of"].isna()], length)
+        before = {clips.kind(rows) for instance in self.instances for rows in instance.kinds}
+        self.instances = [replace(i, kinds=tuple(k for k in i.kinds if len(clips.possible(k)))) for i in self.instances]
+        after = {clips.kind(rows) for instance in self.instances for rows in instance.kinds}
+        if missing := sorted(before - after):
+            raise UserError(
+                f"no instance has {length} {KINDS[missing[0]].title} at equal steps; use shorter clips, or a data set "
+                "with smaller steps"
+            )
+        return clips
 
-    def _pair(self, turn: int, number: int) -> tuple[int, int]:
+    def _batch(self, chosen: Sequence[tuple[int, int]]) -> PairBatch:
+        rows = np.array([self._pair(p, i) for p, i in chosen], np.int64).reshape(-1, self.clip)
+        first, second = rows[:, 0], rows[:, 1]
+        more = None if self.clips is None else rows[:, 2:]
+        return PairBatch(first, second, self.deltas(first, second), first != second, more)
+
+    def _pair(self, turn: int, number: int) -> tuple[int, ...]:
+        """The rows of a pair or of a clip."""
         instance = self.instances[number]
         if not instance.kinds:
-            return instance.typical, instance.typical
+            return (instance.typical,) * self.clip
         random = np.random.default_rng((self.seed, self.epoch, turn, number))
         weights = np.array([len(k) for k in instance.kinds], np.float64)
         kind = instance.kinds[int(random.choice(len(weights), p=weights / weights.sum()))]
-        first, second = random.choice(kind, 2, replace=False)
-        return int(first), int(second)
+        chosen: Rows = random.choice(kind, 2, replace=False) if self.clips is None else self.clips.draw(kind, random)
+        return tuple(int(row) for row in chosen)

@@ -30,7 +30,8 @@ class OperatorConfig:
     """Number of leading dimensions of the embedding that the group leaves unchanged; below 1, their share."""
     sees: tuple[Sees, ...] = ("pair",)
     """Input of the network that infers t: both embeddings (pair), the first one (source), or only the difference of the
-    poses (delta); linear has no network, and t is that difference. A single value applies to every factor."""
+    poses (delta); linear has no network, and t is that difference; nor has align, and t carries the first embedding
+    nearest to the other. A single value applies to every factor."""
     hidden: int | None = None
     """Width of that network; None for the size of the embedding."""
     max_norm: float | None = None

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from lie_ssl.contrast.checks import check_device, check_weights
 
-Sees = Literal["pair", "source", "delta", "linear"]
+Sees = Literal["pair", "source", "delta", "linear", "align"]
+ONE = ("linear", "align")  # they have no network, and one generator
 
 
 class Coordinates(nn.Module):
@@ -17,6 +18,7 @@ class Coordinates(nn.Module):
 
     z and z^g are detached, as in the paper. `sees` = "source" leaves out z^g, and "delta" both, so that t cannot encode
     the target. `sees` = "linear" has no network: t = delta, so that the group acts in the same way on every object.
+    Nor has "align": the operator itself finds t, by aligning z with z^g.
     """
 
     def __init__(
@@ -34,7 +36,7 @@ class Coordinates(nn.Module):
         if max_norm is not None and max_norm <= 0:
             raise ValueError(f"max_norm is {max_norm}, but it must be above 0")
         self.sees, self.max_norm, self.n_generators = sees, max_norm, n_generators
-        if sees == "linear":
+        if sees in ONE:
             return
         inputs = {"pair": 2 * dim, "source": dim, "delta": 0}[sees] + 1
         hidden = hidden or max(dim, 16)

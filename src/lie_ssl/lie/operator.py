@@ -16,7 +16,7 @@ from lie_ssl.lie.algebras import Algebra, make_algebra
 from lie_ssl.lie.alignment import Alignment, align
 from lie_ssl.lie.centre import share_affine
 from lie_ssl.lie.config import Action, OperatorConfig
-from lie_ssl.lie.coordinates import Coordinates, Sees
+from lie_ssl.lie.coordinates import ONE, Coordinates, Sees
 from lie_ssl.lie.mlp_action import MlpAction
 from lie_ssl.lie.normalisation import Normalise, UnitNorm, check_normalise, make_unit_norm
 from lie_ssl.lie.rotation_fit import align_free, is_rotational
@@ -33,7 +33,8 @@ class LieOperator(nn.Module):
         algebra: "general" (the paper's), "skew", "commuting", "low_rank", "block", or a registered algebra of your own.
         fixed: Number of leading dimensions that the group leaves unchanged, an invariant subspace by construction.
         sees: Input of the inference network: "pair" (z, z^g, delta), "source" (z, delta) or "delta"; "linear" has no
-            network, and t = delta. One for all factors, or one for each.
+            network, and t = delta; nor has "align", and t is the one that carries z nearest to z^g. One for all
+            factors, or one for each.
         hidden: Width of the inference network.
         max_norm: Bound on the length of t for each factor.
         split_factors: With several factors, give each its own share of the moved dimensions. The groups then commute
@@ -91,8 +92,10 @@ class LieOperator(nn.Module):
         kinds: tuple[Sees, ...] = (sees,) * len(counts) if isinstance(sees, str) else tuple(sees)
         if len(kinds) != len(counts):
             raise ValueError(f"sees has length {len(kinds)}, but the number of factors is {len(counts)}")
-        if any(kind == "linear" and count > 1 for kind, count in zip(kinds, counts, strict=True)):
-            raise ValueError("a linear factor must have one generator; several would all have the same t")
+        if any(kind in ONE and count > 1 for kind, count in zip(kinds, counts, strict=True)):
+            raise ValueError(
+                "a linear factor must have one generator, as an aligned one; several would have the same t"
+            )
         if action not in get_args(Action):
             raise ValueError(f"action is {action!r}, but it must be one of {', '.join(get_args(Action))}")
         self.dim, self.fixed, self.counts, self.action, self.centred = dim, fixed, counts, action, centred
@@ -102,7 +105,7 @@ class LieOperator(nn.Module):
         self.shares = _shares(moved, len(counts)) if split_factors else [moved]
         self.sizes = list(counts) if split_factors else [sum(counts)]
         parts = list(zip(self.shares, self.sizes, strict=True))
-        linear = [k == "linear" for k in kinds] if split_factors else [set(kinds) == {"linear"}]
+        linear = [k in ONE for k in kinds] if split_factors else [set(kinds) <= set(ONE)]
         starts = [settings | ({"frequencies": tuple(frequencies)} if frequencies and own else {}) for own in linear]
         check_normalise(normalise, algebra, centred, frequencies)
         self.unit_norm: UnitNorm | None = None
@@ -171,10 +174,15 @@ class LieOperator(nn.Module):
             raise ValueError(
                 f"z has {len(z)} rows, z_next {len(z_next)} and delta {len(deltas)}, but they must be equal"
             )
-        parts = [h(z, z_next, deltas[:, f]) for f, h in enumerate(self.coordinates)]
+        parts = [self._aligned(z, z_next, f) if h.sees == "align" else h(z, z_next, deltas[:, f])
+                 for f, h in enumerate(self.coordinates)]  # fmt: skip
         if len(parts) > 1:
             parts = [t * (deltas[:, f : f + 1] != 0) for f, t in enumerate(parts)]
         return torch.cat(parts, dim=1)
+
+    @torch.no_grad()
+    def _aligned(self, z: Tensor, z_next: Tensor, factor: int) -> Tensor:
+        return self.align(z, z_next, factor).t[:, None].to(z.dtype)
 
     def active(self, delta: Tensor) -> Tensor:
         """(B,) or (B, F) -> (B, S): which of the S shares of the moved dimensions each move affects."""

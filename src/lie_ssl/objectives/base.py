@@ -1,6 +1,7 @@
 """The base class of objectives: a loss over the embeddings of pairs of frames, with its settings.
 
-Shape letters: B pairs, N frames of instances seen in one pose only, F factors of variation, D coordinates, M embedding.
+Shape letters: B pairs, N frames of instances seen in one pose only, L frames of a clip, F factors of variation,
+D coordinates, M embedding.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class Pairs(NamedTuple):
     z_next: Tensor  # (B, M) of the second frames
     delta: Tensor  # (B, F) differences of the two poses, one column per factor
     negatives: Tensor | None = None  # (N, M) of instances seen in one pose only
+    more: Tensor | None = None  # (B, L - 2, M) of the other frames of clips, if the objective asks for clips
 
 
 class Terms(NamedTuple):
@@ -81,6 +83,12 @@ class ObjectiveConfig:
         for name in names:
             if not getattr(self, name) >= 0:
                 raise UserError(f"objective.{name} is {getattr(self, name)}, but weights must be 0 or more")
+
+    @property
+    def clip(self) -> int:
+        """How many frames of each instance a batch has: two, drawn at random; or more, at equal steps of its pose, the
+        first two of which are the pair."""
+        return 2
 
     def kinds(self, pose_kinds: Sequence[str]) -> tuple[str, ...]:
         """The kinds of pose (2d, 3d ...) that are separate factors; none by default."""

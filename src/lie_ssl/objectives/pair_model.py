@@ -63,7 +63,9 @@ class PairModel(nn.Module):
         groups = {"encoder": encoder, "stages": stages, "operator": operator, "heads": heads}
         return {name: parameters for name, parameters in groups.items() if parameters}
 
-    def forward(self, x: Tensor, x_next: Tensor, delta: Tensor, paired: Tensor, draws: Draws) -> PairOutput:
+    def forward(
+        self, x: Tensor, x_next: Tensor, delta: Tensor, paired: Tensor, draws: Draws, x_more: Tensor | None = None
+    ) -> PairOutput:
         """Computes the loss of a batch.
 
         Args:
@@ -71,6 +73,7 @@ class PairModel(nn.Module):
             delta: Differences of the poses (B, F).
             paired: (B,), False for rows with one frame only.
             draws: Random numbers.
+            x_more: The other frames of clips (B, L - 2, C, H, W), if the objective asks for clips.
         """
         total = x.new_zeros(())
         terms: dict[str, Tensor] = {}
@@ -83,27 +86,34 @@ class PairModel(nn.Module):
             terms |= {name: outputs[0].terms[name] + outputs[1].terms[name] for name in outputs[0].terms}
         t: Tensor | None = None
         if self.objective.needs_pairs:
-            z, z_next = self._embeddings(x, x_next, paired, outputs)
+            z, z_next, more = self._embeddings(x, x_next, x_more, paired, outputs)
             own = z[paired]
             negatives = z[~paired] if self.config.singles else None
             with torch.autocast(x.device.type, enabled=False):  # half precision would lose small differences of z
-                weighted, found, t = self.objective(Pairs(own, z_next, delta[paired], negatives))
+                weighted, found, t = self.objective(Pairs(own, z_next, delta[paired], negatives, more))
             total, terms = total + weighted, terms | found
             # Distributed training needs gradients for all parameters, also for those that this batch does not use.
             total = total + 0.0 * sum(p.sum() for p in self._idle(ssl=bool(outputs), pairs=len(own) > 0))
         return PairOutput(total, {"loss": total.detach()} | {k: v.detach() for k, v in terms.items()}, t)
 
-    def _embeddings(self, x: Tensor, x_next: Tensor, paired: Tensor, outputs: list[SSLOutput]) -> tuple[Tensor, Tensor]:
-        """z of all rows (B, M), and z^g of the paired ones."""
+    def _embeddings(
+        self, x: Tensor, x_next: Tensor, x_more: Tensor | None, paired: Tensor, outputs: list[SSLOutput]
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """z of all rows (B, M), z^g of the paired ones, and the other frames of their clips (B', L - 2, M)."""
         if self.config.view == "ssl":
-            return outputs[0].z.float(), outputs[1].z[paired].float()
+            return outputs[0].z.float(), outputs[1].z[paired].float(), None
+        clips = [] if x_more is None else [x_more[paired].flatten(0, 1)]
         with frozen_statistics(self.method.encoder):
-            z: Tensor = self.method.encoder(torch.cat([x, x_next[paired]]))
-        return z[: len(x)].float(), z[len(x) :].float()
+            z: Tensor = self.method.encoder(torch.cat([x, x_next[paired], *clips])).float()
+        rows = len(x) + int(paired.sum())
+        more = None if x_more is None else z[rows:].unflatten(0, (-1, x_more.shape[1]))
+        return z[: len(x)], z[len(x) : rows], more
 
-    def pair_terms(self, z: Tensor, z_next: Tensor, delta: Tensor) -> dict[str, Tensor]:
-        """(B, M), (B, M), (B, F) -> the unweighted terms of the objective."""
-        terms: dict[str, Tensor] = self.objective(Pairs(z, z_next, delta)).terms
+    def pair_terms(
+        self, z: Tensor, z_next: Tensor, delta: Tensor, more: Tensor | None = None
+    ) -> dict[str, Tensor]:  # fmt: skip
+        """(B, M), (B, M), (B, F), and for clips (B, L - 2, M) -> the unweighted terms of the objective."""
+        terms: dict[str, Tensor] = self.objective(Pairs(z, z_next, delta, more=more)).terms
         return terms
 
     def _idle(self, ssl: bool, pairs: bool) -> Iterator[nn.Parameter]:

@@ -321,7 +321,7 @@ class PretrainingStep:
         self.config, self.batch, self.count = config, batch, 0
         sampler = PairSampler(
             frames.index, batch_size=batch, seed=config.seed, diverse=config.diverse,
-            passes=passes_needed(frames, batch), kinds=kinds_of(config, frames),
+            passes=passes_needed(frames, batch), kinds=kinds_of(config, frames), clip=config.objective.clip,
         )  # fmt: skip
         self.model = build_model(config, frames.size, frames.channels, sampler.deltas.factors).train()
         self.optimiser = build_optimiser(self.model, config.optim)
@@ -330,7 +330,9 @@ class PretrainingStep:
 
     def __call__(self) -> PairModel:
         batch, draws = next(self.batches), Draws(self.config.seed, self.count, self.batch)
-        out = self.model(to_float(batch["x"]), to_float(batch["x_next"]), batch["delta"], batch["paired"], draws)
+        pictures = (to_float(batch["x"]), to_float(batch["x_next"]))
+        more = to_float(batch["x_more"]) if "x_more" in batch else None
+        out = self.model(*pictures, batch["delta"], batch["paired"], draws, more)
         if not bool(torch.isfinite(out.total)):
             raise UserError(
                 f"the loss of {self.config.method.name}/{self.config.arm} is not finite in the first steps; lower the "

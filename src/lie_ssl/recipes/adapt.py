@@ -91,6 +91,11 @@ def factors_recipe() -> Recipe:
     return recipe("adapt/factors", factors_data(), runs)
 
 
+def untold_recipe() -> Recipe:
+    """EfficientNet-Lite0 adapted by Lie untold, not told how far its clips turn; the data of `adapt/classes`."""
+    return recipe("adapt/untold", adapt_data(()), heads(ENCODERS[:1], ("lie_untold",))[1:])
+
+
 def rotations_recipe() -> Recipe:
     """EfficientNet-Lite0 adapted to free rotations; 16 classes without symmetry, 80 objects of each."""
     data = replace(adapt_data(ASYMMETRIC, 80), poses=("so3",), rotations=30)
@@ -171,5 +176,5 @@ def _quick_evaluation() -> EvaluateConfig:
 ADAPT_GRIDS = {
     "adapt": adapt_recipe, "adapt/classes": classes_recipe, "adapt/objects": objects_recipe,
     "adapt/furniture": furniture_recipe, "adapt/ablations": ablations_recipe, "adapt/curve": curve_recipe,
-    "adapt/factors": factors_recipe, "adapt/rotations": rotations_recipe,
+    "adapt/factors": factors_recipe, "adapt/rotations": rotations_recipe, "adapt/untold": untold_recipe,
 }  # fmt: skip

@@ -25,6 +25,7 @@ from lie_ssl.training.loading import Loaded, load
 from lie_ssl.training.progress import ProgressReporter
 
 STEPS, BATCH = 800, 192
+CLIPS = 96  # the batch of objectives that learn from clips, which have more frames
 VIEWS = 4  # stored augmented views of each frame, for the method's own loss
 WHOLE = 128  # size of z beside the shares of the factors, if the group acts on all of it
 SIZE = 96  # pixels per side of the frames of a list of pairs, if the encoder has no size of its own
@@ -94,7 +95,9 @@ def adapt_config(encoder: EncoderConfig, objective: str = "lie", method: str = "
     identity = IDENTITY if settings.identity_dims(1) else WHOLE
     return PretrainConfig(
         method=method_config(method), encoder=encoder, objective=settings,
-        optim=OptimConfig(steps=STEPS, batch=BATCH, lr=1e-3, operator_lr=settings.operator_lr),
+        optim=OptimConfig(
+            steps=STEPS, batch=BATCH if settings.clip == 2 else CLIPS, lr=1e-3, operator_lr=settings.operator_lr
+        ),
         adapt=AdaptConfig(views=VIEWS if settings.ssl > 0 else 0, linear=True, identity=identity),
     )  # fmt: skip
 

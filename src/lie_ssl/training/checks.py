@@ -33,7 +33,7 @@ class Checks:
 
     def __init__(
         self, frames: FrameSet, batch: int, diverse: float, seed: int, rank: int = 0, world: int = 1,
-        kinds: Sequence[str] = (),
+        kinds: Sequence[str] = (), clip: int = 2,
     ) -> None:  # fmt: skip
         self.frames = frames
         random = np.random.default_rng((seed, 1))
@@ -55,7 +55,8 @@ class Checks:
             kinds=kinds,
             drop_last=False,
         )
-        self.pairs = validation_pairs(own, batch, diverse, seed, rank, world, kinds, varied_factors(frames.index))
+        varied = varied_factors(frames.index)
+        self.pairs = validation_pairs(own, batch, diverse, seed, rank, world, kinds, varied, clip)
 
     @torch.no_grad()
     def run(self, model: PairModel) -> dict[str, float]:
@@ -94,12 +95,14 @@ class Checks:
         sums: dict[str, Tensor] = {}
         pairs: list[tuple[Tensor, Tensor, Tensor]] = []
         for batch in sampler:
-            rows = np.concatenate([batch.first, batch.second])
+            others = [] if batch.more is None else list(batch.more.T)
+            rows = np.concatenate([batch.first, batch.second, *others])
             images = to_float(torch.from_numpy(self.frames.inputs(rows)), _device(model))
-            z, z_next = model.method.encoder(images).chunk(2)
+            z, z_next, *more = model.method.encoder(images).chunk(2 + len(others))
             delta = torch.from_numpy(batch.delta).to(z.device)
             pairs.append((z, z_next, delta))
-            for name, value in model.pair_terms(z, z_next, delta).items():
+            clip = torch.stack(more, dim=1) if more else None
+            for name, value in model.pair_terms(z, z_next, delta, clip).items():
                 sums[name] = sums.get(name, z.new_zeros(())) + value / len(sampler)
         result = {f"validation_{name}": float(_joined(v) / _world()) for name, v in sums.items()}
         if model.operator is not None:
@@ -117,9 +120,9 @@ def recognised(model: PairModel) -> slice:
 
 def validation_pairs(
     own: pd.DataFrame, batch: int, diverse: float, seed: int, rank: int, world: int, kinds: Sequence[str] = (),
-    varied: Sequence[str] | None = None,
+    varied: Sequence[str] | None = None, clip: int = 2,
 ) -> PairSampler | None:  # fmt: skip
-    """Pairs of the given frames, the same at every check; None if no instance has two poses."""
+    """Pairs or clips of the given frames, the same at every check; None if no instance has two poses."""
     flat = own[own["pose"] == "2d"]
     index = flat if len(flat) else own
     if index.groupby(["class", "instance"]).size().max() < 2:
@@ -134,7 +137,7 @@ def validation_pairs(
     passes = max(1, round(PAIRS / instances) if distinct > PAIRS else distinct // instances)
     return PairSampler(
         index, batch_size=size, seed=seed, split=split, diverse=diverse, passes=passes, singles=False, kinds=kinds,
-        varied=varied, rank=rank, world_size=world,
+        varied=varied, clip=clip, rank=rank, world_size=world,
     )  # fmt: skip
 
 

@@ -96,7 +96,7 @@ def reads_angles(operator: LieOperator, index: int) -> bool:
     """Whether the moves of a factor are angles: it has one generator, whose coordinate is the angle itself."""
     sees = getattr(operator.coordinates[index], "sees", None)
     one = operator.counts[index] == 1 and not is_rotational(operator)
-    return operator.action == "exp" and one and sees == "linear"
+    return operator.action == "exp" and one and sees in ("linear", "align")
 
 
 def check_rotational(operator: LieOperator | None) -> LieOperator:

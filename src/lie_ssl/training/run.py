@@ -88,7 +88,7 @@ def pretrain(
     sampler = PairSampler(
         frames.index, batch_size=config.optim.batch, seed=config.seed, diverse=config.diverse,
         passes=passes_needed(frames, config.optim.batch), kinds=kinds_of(config, frames),
-        rank=rank, world_size=world,
+        clip=config.objective.clip, rank=rank, world_size=world,
     )  # fmt: skip
     check_adaptable(config, frames, sampler)
     if check_run(out, config, frames):
@@ -142,7 +142,7 @@ def pretrain(
 
 def check_batch(config: PretrainConfig, frames: FrameSet, world: int) -> None:
     """Rejects a batch whose pictures alone, as bytes and as floats, do not fit into memory."""
-    numbers = 2 * config.optim.batch / world * frames.channels * frames.size**2
+    numbers = config.objective.clip * config.optim.batch / world * frames.channels * frames.size**2
     check_memory(5 * numbers, f"a batch of optim.batch {config.optim.batch:,} pairs", "use a smaller --optim.batch")
 
 
@@ -177,7 +177,10 @@ def fit(
         if not (0 <= step <= config.optim.steps and 0 <= first <= MAX_INTEGER):
             raise UserError(f"{last} is from step {step:.3g}, but the run has {config.optim.steps:,}; {REMEDY}")
         reporter.say(f"resuming at step {step:,}")
-    checks = Checks(frames, config.optim.batch, config.diverse, config.seed, rank, world, kinds_of(config, frames))
+    checks = Checks(
+        frames, config.optim.batch, config.diverse, config.seed, rank, world, kinds_of(config, frames),
+        config.objective.clip,
+    )  # fmt: skip
     callback = RunCallback(out, config, checks, reporter, resumed_at=step)
     module = Pretraining(model, config)
     loader = endless_loader(frames, sampler, first, config.workers)
