@@ -10,10 +10,11 @@ from lie_ssl.errors import UserError
 from lie_ssl.frames.kinds import AXES
 from lie_ssl.lie import OperatorConfig
 from lie_ssl.lie.rotation_fit import is_rotational, random_rotations, rotation_log_likelihood
-from lie_ssl.methods.adapted import IDENTITY
 from lie_ssl.objectives._operator import OperatorObjective, OperatorObjectiveConfig
 from lie_ssl.objectives.base import ObjectiveConfig, Pairs, Terms
 from lie_ssl.objectives.registry import objective
+
+IDENTITY_DIMS = 128  # size of u in an adapted encoder; its rotations are what matters
 
 
 def free_rotations(fixed: int | float = 5 / 8) -> OperatorConfig:
@@ -48,7 +49,7 @@ class RotationsConfig(OperatorObjectiveConfig):
         return AXES
 
     def adapted(self) -> Self:
-        return replace(super().adapted(), operator=free_rotations(IDENTITY))
+        return replace(super().adapted(), operator=free_rotations(IDENTITY_DIMS))
 
 
 @objective("rotations", title="Rotations", told="move", order=46, colour="#F0E442", marker="X")

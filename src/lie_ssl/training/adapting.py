@@ -18,7 +18,7 @@ from lie_ssl.methods.encoders import Encoder, EncoderConfig
 from lie_ssl.methods.packaged import ENCODERS
 from lie_ssl.methods.registry import method_config
 from lie_ssl.methods.weights import PACKAGE
-from lie_ssl.objectives.registry import objective_config
+from lie_ssl.objectives.registry import objective_config, objective_type
 from lie_ssl.training.config import OptimConfig, PretrainConfig, import_paths
 from lie_ssl.training.continuing import adapted_run, continued
 from lie_ssl.training.loading import Loaded, load
@@ -93,12 +93,14 @@ def adapt_config(encoder: EncoderConfig, objective: str = "lie", method: str = "
     """
     settings = objective_config(objective).adapted()
     identity = IDENTITY if settings.identity_dims(1) else WHOLE
+    invariant = objective_type(objective).trains and settings.identity_dims(2 * IDENTITY) == 2 * IDENTITY
+    dim = IDENTITY if invariant else None  # without v, u is all there is
     return PretrainConfig(
         method=method_config(method), encoder=encoder, objective=settings,
         optim=OptimConfig(
             steps=STEPS, batch=BATCH if settings.clip == 2 else CLIPS, lr=1e-3, operator_lr=settings.operator_lr
         ),
-        adapt=AdaptConfig(views=VIEWS if settings.ssl > 0 else 0, linear=True, identity=identity),
+        adapt=AdaptConfig(views=VIEWS if settings.ssl > 0 else 0, linear=True, identity=identity, dim=dim),
     )  # fmt: skip
 
 
