@@ -359,7 +359,7 @@ def test_a_timm_module(tiny: FrameSet, tmp_path: Path) -> None:
     assert loaded.encoder.extractor is not None
     assert loaded.encoder.extractor.layers == ("layer3",)
     assert loaded.encoder.frozen.mean.flatten().tolist() == pytest.approx(module.pretrained_cfg["mean"])
-    assert loaded.embed(pictures(tiny)).shape == (4, 128 + 48)
+    assert loaded.embed(pictures(tiny)).shape == (4, IDENTITY + 48)
     assert loaded.encoder(pictures(tiny)).requires_grad  # a module whose head can be trained further
 
 
