@@ -26,6 +26,7 @@ class Pairs(NamedTuple):
     z_next: Tensor  # (B, M) of the second frames
     delta: Tensor  # (B, F) differences of the two poses, one column per factor
     negatives: Tensor | None = None  # (N, M) of instances seen in one pose only
+    per_object: int = 1  # consecutive rows that belong to one object and have the same first frame
 
 
 class Terms(NamedTuple):
@@ -85,6 +86,11 @@ class ObjectiveConfig:
     def identity_dims(self, dim: int) -> int:
         """How many leading dimensions of an embedding say what an object is, whatever its pose; all by default."""
         return dim
+
+    @property
+    def pairs_per_object(self) -> int:
+        """How many pairs of an object a batch has, with the same first frame; see :class:`PairSampler`."""
+        return 1
 
     @property
     def operator_lr(self) -> float:

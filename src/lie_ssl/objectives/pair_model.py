@@ -87,7 +87,8 @@ class PairModel(nn.Module):
             own = z[paired]
             negatives = z[~paired] if self.config.singles else None
             with torch.autocast(x.device.type, enabled=False):  # half precision would lose small differences of z
-                weighted, found, t = self.objective(Pairs(own, z_next, delta[paired], negatives))
+                pairs = Pairs(own, z_next, delta[paired], negatives, self.config.pairs_per_object)
+                weighted, found, t = self.objective(pairs)
             total, terms = total + weighted, terms | found
             # Distributed training needs gradients for all parameters, also for those that this batch does not use.
             total = total + 0.0 * sum(p.sum() for p in self._idle(ssl=bool(outputs), pairs=len(own) > 0))
@@ -97,9 +98,11 @@ class PairModel(nn.Module):
         """z of all rows (B, M), and z^g of the paired ones."""
         if self.config.view == "ssl":
             return outputs[0].z.float(), outputs[1].z[paired].float()
+        same = self.config.pairs_per_object  # rows in sequence with the same first frame, which is embedded once
+        first = x[::same]
         with frozen_statistics(self.method.encoder):
-            z: Tensor = self.method.encoder(torch.cat([x, x_next[paired]]))
-        return z[: len(x)].float(), z[len(x) :].float()
+            z: Tensor = self.method.encoder(torch.cat([first, x_next[paired]]))
+        return z[: len(first)].repeat_interleave(same, dim=0).float(), z[len(first) :].float()
 
     def pair_terms(self, z: Tensor, z_next: Tensor, delta: Tensor) -> dict[str, Tensor]:
         """(B, M), (B, M), (B, F) -> the unweighted terms of the objective."""
