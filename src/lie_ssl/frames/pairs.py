@@ -176,7 +176,7 @@ class PairSampler:
         if fewest <= per_object:
             raise UserError(
                 f"{per_object} pairs per object need {per_object + 1} frames of each, but an object has {fewest}; take "
-                "fewer pairs per object, or make a data set with more poses"
+                "fewer frames of each (objective.frames), or make a data set with more poses"
             )
         if drop_last and len(self.instances) * passes * per_object < batch_size:
             raise UserError(

@@ -93,6 +93,11 @@ class ObjectiveConfig:
         return 1
 
     @property
+    def adapted_steps(self) -> int | None:
+        """Steps in which the head of an adapted encoder learns it; None for the usual number."""
+        return None
+
+    @property
     def operator_lr(self) -> float:
         """The learning rate of what moves embeddings in the head of an adapted encoder, relative to the common one."""
         return 1.0

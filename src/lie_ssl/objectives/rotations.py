@@ -20,7 +20,8 @@ from lie_ssl.objectives.base import ObjectiveConfig, Pairs, Terms
 from lie_ssl.objectives.registry import objective
 from lie_ssl.serialization import added_field
 
-FRAMES = 4  # of each object in a batch, on an adapted encoder
+# On an adapted encoder: frames of each object in a batch, random rotations, steps.
+FRAMES, CANDIDATES, STEPS = 8, 2048, 2400
 
 
 def free_rotations(fixed: int | float = 5 / 8) -> OperatorConfig:
@@ -59,11 +60,16 @@ class RotationsConfig(OperatorObjectiveConfig):
         return AXES
 
     def adapted(self) -> Self:
-        return replace(super().adapted(), operator=free_rotations(IDENTITY), frames=FRAMES)
+        operator = free_rotations(IDENTITY)
+        return replace(super().adapted(), operator=operator, frames=FRAMES, candidates=CANDIDATES)
 
     @property
     def pairs_per_object(self) -> int:
         return self.frames - 1
+
+    @property
+    def adapted_steps(self) -> int:
+        return STEPS
 
 
 @objective("rotations", title="Rotations", told="move", order=46, colour="#F0E442", marker="X")

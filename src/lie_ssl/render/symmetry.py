@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ALL_AROUND = 0  # as order: every turn leaves the shape as it is
 ORDERS = (12, 10, 8, 6, 5, 4, 3, 2)  # tried from the largest; whatever looks the same after each of 12 turns is round
+PRIMES = (2, 3, 5)  # that divide them
 DIFFERENT, SHARE = 0.1, 0.15  # a pixel differs by more than 10 % of the range; at most 15 % of an object's pixels do
 SETTINGS = RenderSettings(size=48, supersample=2, clay=True)
 # Two looks at the object, after the typical view: from the side, and from above.
@@ -46,6 +47,8 @@ def upright_order(mesh: Mesh) -> int:
             seen[degrees] = _alike(first, _pictures(mesh, degrees))
         return seen[degrees]
 
+    if not any(same(360 / prime) for prime in PRIMES):
+        return 1  # most shapes; a symmetry of a larger order has one of these too
     order = next((n for n in ORDERS if all(same(360 * k / n) for k in range(1, n))), 1)
     return ALL_AROUND if order == ORDERS[0] else order
 

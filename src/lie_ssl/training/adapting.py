@@ -92,7 +92,10 @@ def adapt_config(encoder: EncoderConfig, objective: str = "lie", method: str = "
     settings = objective_config(objective).adapted()
     return PretrainConfig(
         method=method_config(method), encoder=encoder, objective=settings,
-        optim=OptimConfig(steps=STEPS, batch=BATCH, lr=1e-3, operator_lr=settings.operator_lr),
+        optim=OptimConfig(
+            steps=settings.adapted_steps or STEPS, batch=BATCH // settings.pairs_per_object * settings.pairs_per_object,
+            lr=1e-3, operator_lr=settings.operator_lr,
+        ),
         adapt=AdaptConfig(views=VIEWS if settings.ssl > 0 else 0),
     )  # fmt: skip
 
