@@ -28,8 +28,8 @@ from lie_ssl.render.view import axis_rotation, typical_view
         Column("symmetric_near", "within 30 degrees, %", digits=1),
         Column("symmetric_share", "objects with a symmetry, %", digits=1),
     ),
-    order=32,
-    about="The error as above, but to the nearest of all rotations after which the shape looks the same: "
+    order=70,
+    about="The error of a rotation, but to the nearest of all rotations after which the shape looks the same: "
     "any turn of a bottle about its upright axis, quarter turns of a square table. The symmetry of every object is "
     "measured on pictures of it in clay.",
 )
