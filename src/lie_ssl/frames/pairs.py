@@ -157,7 +157,7 @@ class PairSampler:
         if per_object < 1 or batch_size // world_size % per_object:
             raise UserError(
                 f"batch_size is {batch_size // world_size} in each process, but it must be a multiple of the "
-                f"{per_object} pairs per object"
+                f"{per_object} pairs per object; change optim.batch or objective.frames"
             )
         if index.index.name != ROW or not index.index.is_unique:
             raise UserError("give the index of a FrameSet or rows of it, with their row numbers (no reset_index)")
