@@ -220,9 +220,9 @@ def test_skipped_batches_are_not_drawn(tiny: FrameSet, monkeypatch: pytest.Monke
     drawn: list[int] = []
     pair = sampler._pair
 
-    def spied(turn: int, number: int) -> tuple[int, ...]:
+    def spied(turn: int, number: int, which: int) -> tuple[int, ...]:
         drawn.append(number)
-        return pair(turn, number)
+        return pair(turn, number, which)
 
     monkeypatch.setattr(sampler, "_pair", spied)
     list(sampler.batches(2))
@@ -268,3 +268,34 @@ def test_the_endless_loader_resumes_at_a_given_batch(tiny: FrameSet, workers: in
         assert np.array_equal(found["label"].numpy(), tiny.labels[batch.first])
     with pytest.raises(TypeError):
         len(loader)  # it is infinite
+
+
+def test_several_pairs_per_object_share_the_first_frame(tiny: FrameSet) -> None:
+    sampler = PairSampler(tiny.index, batch_size=12, passes=12, singles=False, per_object=3)
+    objects = tiny.index["class"].astype(str) + tiny.index["instance"].astype(str)
+    for batch in sampler:
+        first, second = (rows.reshape(-1, 3) for rows in (batch.first, batch.second))
+        assert (first == first[:, :1]).all()
+        assert all(len({*a, *b}) == 4 for a, b in zip(first, second, strict=True))  # no frame twice
+        assert (objects[second.ravel()].to_numpy() == objects[first.ravel()].to_numpy()).all()
+    assert len(sampler) == len(sampler.instances) * 12 * 3 // 12
+
+
+def test_one_pair_per_object_is_as_before(tiny: FrameSet) -> None:
+    """Results of earlier versions depend on these draws."""
+    one = PairSampler(tiny.index, batch_size=6, singles=False)
+    random = np.random.default_rng((0, 0, 0, 4))
+    kinds = one.instances[4].kinds
+    weights = np.array([len(k) for k in kinds], np.float64)
+    kind = kinds[int(random.choice(len(kinds), p=weights / weights.sum()))]
+    assert one._pair(0, 4, 0) == tuple(random.choice(kind, 2, replace=False))
+
+
+def test_bad_numbers_of_pairs_per_object(tiny: FrameSet) -> None:
+    for number in (0, 4):
+        with pytest.raises(UserError, match="pairs per object"):
+            PairSampler(tiny.index, batch_size=6, per_object=number)
+    with pytest.raises(UserError, match="more poses"):
+        PairSampler(tiny.index, batch_size=1000, per_object=1000, passes=1000)
+    with pytest.raises(UserError, match="pairs per object"):
+        PairSampler(tiny.index, batch_size=12, per_object=4, world_size=2)

@@ -48,7 +48,7 @@ def test_it_learns_to_read_a_move() -> None:
     assert isinstance(objective, Reader)
     optimiser = torch.optim.Adam(objective.parameters(), lr=1e-2)
 
-    def batch() -> tuple[torch.Tensor, ...]:
+    def batch() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         a, b = (torch.rand(2, 256) - 0.5) * 2 * math.pi
         z, z_next = (torch.stack([x.cos(), x.sin(), *torch.zeros(4, 256)], dim=1) for x in (a, b))
         return z, z_next, torch.stack([b - a, torch.zeros(256)], dim=1)

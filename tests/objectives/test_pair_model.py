@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from lie_ssl.frames.kinds import AXES
 from lie_ssl.lie import LieLoss, OperatorConfig
 from lie_ssl.methods import Draws, EncoderConfig, method_config
 from lie_ssl.objectives import ObjectiveConfig, PairModel, objective_config
@@ -18,6 +19,7 @@ from lie_ssl.objectives.alone import AloneConfig
 from lie_ssl.objectives.frames import FramesConfig
 from lie_ssl.objectives.lie import LieConfig
 from lie_ssl.objectives.pair_model import PairOutput, frozen_statistics
+from lie_ssl.objectives.rotations import RotationsConfig
 from lie_ssl.recipes.pretrain import ARMS
 from lie_ssl.training.config import OptimConfig, PretrainConfig
 from lie_ssl.training.model import build_model
@@ -316,3 +318,17 @@ def test_pair_terms_agree_with_training_without_singles() -> None:
     expected = run(build("vicreg", replace(LIE, singles=False, ssl=0.0))).terms
     for name, value in found.items():
         assert value.item() == pytest.approx(expected[name].item(), rel=1e-5)
+
+
+def test_a_first_frame_that_several_pairs_share_is_embedded_once() -> None:
+    model = build("vicreg", replace(RotationsConfig(ssl=0.0, invariant=0.0), frames=4), factors=AXES).eval()
+    sizes: list[int] = []
+    model.method.encoder.register_forward_hook(lambda _, inputs, __: sizes.append(len(inputs[0])))
+    x, x_next, *_ = batch()
+    x = x[::3].repeat_interleave(3, dim=0)
+    t = torch.randn(ROWS, 3)
+    out = model(x, x_next, t, torch.ones(ROWS, dtype=torch.bool), Draws(0, 0, ROWS))
+    assert sizes == [2 + ROWS]
+    out.total.backward()
+    assert out.t is not None
+    assert len(out.t) == 2

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from scipy.spatial.transform import Rotation
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.columns import ROW
@@ -13,9 +14,9 @@ from lie_ssl.frames.kinds import AXES
 from lie_ssl.frames.pairs import Deltas
 from lie_ssl.lie import LieOperator, OperatorConfig
 from lie_ssl.lie.rotation_fit import random_rotations
-from lie_ssl.lie.rotations import rotation_matrix
+from lie_ssl.lie.rotations import rotation_matrix, rotation_vector
 from lie_ssl.objectives import Pairs, objective_config
-from lie_ssl.objectives.rotations import RotationsConfig
+from lie_ssl.objectives.rotations import RotationsConfig, all_pairs, first_pairs
 from lie_ssl.protocol.metrics.rotations import axis_errors, rotation_errors
 from lie_ssl.training.moving import check_rotational, factor_index, read_rotation, rotate
 
@@ -53,6 +54,30 @@ def test_it_learns_three_axes() -> None:
     assert terms.terms["likelihood"] < -3
 
 
+def test_all_pairs_of_the_frames_of_an_object() -> None:
+    """From three pairs that share their first frame follow six, each with the rotation between its two frames."""
+    poses = random_rotations(8, seed=1).double().unflatten(0, (2, 4))  # two objects in four frames
+    z = poses.flatten(2)  # embeddings that name their pose
+    t = rotation_vector(poses[:, 1:] @ poses[:, :1].mT).flatten(0, 1)
+    pairs = Pairs(z[:, :1].expand(-1, 3, -1).flatten(0, 1), z[:, 1:].flatten(0, 1), t, per_object=3)
+    first, second, turn = all_pairs(pairs)
+    assert len(first) == 2 * 6
+    a, b = first.unflatten(1, (3, 3)), second.unflatten(1, (3, 3))
+    torch.testing.assert_close(rotation_matrix(turn) @ a, b, atol=1e-5, rtol=0)
+    reference = Rotation.from_matrix(b.numpy()) * Rotation.from_matrix(a.numpy()).inv()
+    np.testing.assert_allclose(turn.numpy(), reference.as_rotvec(), atol=1e-5)
+    assert len({(*x.tolist(), *y.tolist()) for x, y in zip(first, second, strict=True)}) == 12
+    one = first_pairs(pairs)
+    assert torch.equal(one.z, z[:, 0])
+    assert torch.equal(one.z_next, z[:, 1])
+
+
+def test_one_pair_per_object_stays_as_it_is() -> None:
+    pairs = Pairs(torch.randn(4, 144), torch.randn(4, 144), torch.randn(4, 3))
+    for found, own in zip(all_pairs(pairs), pairs[:3], strict=True):
+        assert found is own
+
+
 def test_a_rotation_that_was_made_is_read_again() -> None:
     operator = objective_config("rotations").adapted().build(144, AXES).mover
     assert isinstance(operator, LieOperator)
@@ -81,3 +106,5 @@ def test_other_factors_and_algebras_are_rejected() -> None:
         objective_config("rotations").adapted().build(144, (*AXES, "hue"))
     with pytest.raises(UserError, match="algebra rotations"):
         RotationsConfig(operator=OperatorConfig(algebra="skew"))
+    with pytest.raises(UserError, match=r"objective\.frames is 1"):
+        RotationsConfig(frames=1)

@@ -135,6 +135,9 @@ class PairSampler:
     An epoch shows every instance `passes` times, each time with a new pair. `batch_size` is the joined batch of all
     ranks; each rank reads `batch_size / world_size` of it. For `kinds` and `varied` see :class:`Deltas`. With a `clip`
     of three frames or more, they are at equal steps, and nothing but the pose may vary.
+
+    With `per_object` above 1, an instance has that many consecutive pairs, which share the first frame and have
+    different second ones. Their moves give those between any two of these frames.
     """
 
     def __init__(
@@ -153,9 +156,15 @@ class PairSampler:
         clip: int = 2,
         rank: int = 0,
         world_size: int = 1,
+        per_object: int = 1,
     ) -> None:
         if batch_size < 1 or batch_size % world_size:
             raise UserError(f"batch_size is {batch_size}, but it must be a multiple of the {world_size} processes")
+        if per_object < 1 or batch_size // world_size % per_object:
+            raise UserError(
+                f"batch_size is {batch_size // world_size} in each process, but it must be a multiple of the "
+                f"{per_object} pairs per object; change optim.batch or objective.frames"
+            )
         if index.index.name != ROW or not index.index.is_unique:
             raise UserError("give the index of a FrameSet or rows of it, with their row numbers (no reset_index)")
         if seed < 0 or passes < 1:
@@ -171,14 +180,20 @@ class PairSampler:
             raise UserError(f"the {split} split has no pairs, as no instance has two poses; use another data set")
         if not singles:
             self.instances = [i for i in self.instances if i.kinds]
-        if drop_last and len(self.instances) * passes < batch_size:
+        fewest = min(len(kind) for i in self.instances for kind in i.kinds)
+        if fewest <= per_object:
+            raise UserError(
+                f"{per_object} pairs per object need {per_object + 1} frames of each, but an object has {fewest}; take "
+                "fewer frames of each (objective.frames), or make a data set with more poses"
+            )
+        if drop_last and len(self.instances) * passes * per_object < batch_size:
             raise UserError(
                 f"a batch of {batch_size} is larger than an epoch of {len(self.instances)} instances x {passes} "
                 "passes; use a smaller batch, more passes, or drop_last=False"
             )
         self.deltas = Deltas(index, kinds, varied)
         self.batch_size, self.seed, self.passes, self.drop_last = batch_size, seed, passes, drop_last
-        self.rank, self.world_size = rank, world_size
+        self.rank, self.world_size, self.per_object = rank, world_size, per_object
         self.epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
@@ -186,7 +201,7 @@ class PairSampler:
         self.epoch = epoch
 
     def __len__(self) -> int:
-        count = len(self.instances) * self.passes / self.batch_size
+        count = len(self.instances) * self.passes * self.per_object / self.batch_size
         return math.floor(count) if self.drop_last else math.ceil(count)
 
     def __iter__(self) -> Iterator[PairBatch]:
@@ -208,10 +223,11 @@ class PairSampler:
             yield from self.batches(first)
             epoch, first = epoch + 1, 0
 
-    def _order(self) -> list[tuple[int, int]]:
-        """(pass, instance) in the order of this epoch."""
+    def _order(self) -> list[tuple[int, int, int]]:
+        """(pass, instance, pair of the instance) in the order of this epoch."""
         random = np.random.default_rng((self.seed, self.epoch))
-        return [(p, int(i)) for p in range(self.passes) for i in random.permutation(len(self.instances))]
+        shown = [(p, int(i)) for p in range(self.passes) for i in random.permutation(len(self.instances))]
+        return [(p, i, k) for p, i in shown for k in range(self.per_object)]
 
     def _clips(self, index: pd.DataFrame, length: int, varied: Sequence[str]) -> Clips:
         """What draws clips; instances that have none of a kind of pose are not shown in it."""
@@ -228,19 +244,21 @@ class PairSampler:
             )
         return clips
 
-    def _batch(self, chosen: Sequence[tuple[int, int]]) -> PairBatch:
-        rows = np.array([self._pair(p, i) for p, i in chosen], np.int64).reshape(-1, self.clip)
+    def _batch(self, chosen: Sequence[tuple[int, int, int]]) -> PairBatch:
+        rows = np.array([self._pair(*each) for each in chosen], np.int64).reshape(-1, self.clip)
         first, second = rows[:, 0], rows[:, 1]
         more = None if self.clips is None else rows[:, 2:]
         return PairBatch(first, second, self.deltas(first, second), first != second, more)
 
-    def _pair(self, turn: int, number: int) -> tuple[int, ...]:
+    def _pair(self, turn: int, number: int, which: int) -> tuple[int, ...]:
         """The rows of a pair or of a clip."""
         instance = self.instances[number]
         if not instance.kinds:
             return (instance.typical,) * self.clip
-        random = np.random.default_rng((self.seed, self.epoch, turn, number))
+        random = np.random.default_rng((self.seed, self.epoch, turn, number))  # the same for all pairs of the instance
         weights = np.array([len(k) for k in instance.kinds], np.float64)
         kind = instance.kinds[int(random.choice(len(weights), p=weights / weights.sum()))]
-        chosen: Rows = random.choice(kind, 2, replace=False) if self.clips is None else self.clips.draw(kind, random)
-        return tuple(int(row) for row in chosen)
+        if self.clips is not None:
+            return tuple(int(row) for row in self.clips.draw(kind, random))
+        first, *others = random.choice(kind, 1 + self.per_object, replace=False)
+        return int(first), int(others[which])

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lie_ssl.lie.operator import LieOperator
 
 GRID = 4608  # rotations from which the search starts, about 12 degrees apart
+CHUNK = 2048  # pairs at a time, as each is scored with all of these
 STEPS, LONGEST = 12, 0.2  # Newton steps, and the longest one in radians
 
 
@@ -61,6 +62,11 @@ def align_free(operator: LieOperator, z: Tensor, z_next: Tensor) -> RotationAlig
     Returns:
         R, (B, 3, 3), and the remaining error |D(R) v - v'|^2 / (2 |v| |v'|), (B,); a row that is not finite gives nan.
     """
+    parts = [_align(operator, a, b) for a, b in zip(z.split(CHUNK), z_next.split(CHUNK), strict=True)]
+    return RotationAlignment(*(torch.cat(each) for each in zip(*parts, strict=True)))
+
+
+def _align(operator: LieOperator, z: Tensor, z_next: Tensor) -> RotationAlignment:
     good = z.isfinite().all(dim=1) & z_next.isfinite().all(dim=1)
     z, z_next = (torch.where(good[:, None], x, 0).double() for x in (z, z_next))
     products = _products(operator, z, z_next)

@@ -28,6 +28,7 @@ class Pairs(NamedTuple):
     delta: Tensor  # (B, F) differences of the two poses, one column per factor
     negatives: Tensor | None = None  # (N, M) of instances seen in one pose only
     more: Tensor | None = None  # (B, L - 2, M) of the other frames of clips, if the objective asks for clips
+    per_object: int = 1  # consecutive rows that belong to one object and have the same first frame
 
 
 class Terms(NamedTuple):
@@ -105,6 +106,16 @@ class ObjectiveConfig:
     @property
     def identity(self) -> int | None:
         """The size of u, if these settings say it; None for that of the head."""
+        return None
+
+    @property
+    def pairs_per_object(self) -> int:
+        """How many pairs of an object a batch has, with the same first frame; see :class:`PairSampler`."""
+        return 1
+
+    @property
+    def adapted_steps(self) -> int | None:
+        """Steps in which the head of an adapted encoder learns it; None for the usual number."""
         return None
 
     @property

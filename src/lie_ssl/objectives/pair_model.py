@@ -90,7 +90,8 @@ class PairModel(nn.Module):
             own = z[paired]
             negatives = z[~paired] if self.config.singles else None
             with torch.autocast(x.device.type, enabled=False):  # half precision would lose small differences of z
-                weighted, found, t = self.objective(Pairs(own, z_next, delta[paired], negatives, more))
+                pairs = Pairs(own, z_next, delta[paired], negatives, more, self.config.pairs_per_object)
+                weighted, found, t = self.objective(pairs)
             total, terms = total + weighted, terms | found
             # Distributed training needs gradients for all parameters, also for those that this batch does not use.
             total = total + 0.0 * sum(p.sum() for p in self._idle(ssl=bool(outputs), pairs=len(own) > 0))
@@ -103,11 +104,13 @@ class PairModel(nn.Module):
         if self.config.view == "ssl":
             return outputs[0].z.float(), outputs[1].z[paired].float(), None
         clips = [] if x_more is None else [x_more[paired].flatten(0, 1)]
+        same = self.config.pairs_per_object  # rows in sequence with the same first frame, which is embedded once
+        first = x[::same]
         with frozen_statistics(self.method.encoder):
-            z: Tensor = self.method.encoder(torch.cat([x, x_next[paired], *clips])).float()
-        rows = len(x) + int(paired.sum())
+            z: Tensor = self.method.encoder(torch.cat([first, x_next[paired], *clips])).float()
+        rows = len(first) + int(paired.sum())
         more = None if x_more is None else z[rows:].unflatten(0, (-1, x_more.shape[1]))
-        return z[: len(x)], z[len(x) : rows], more
+        return z[: len(first)].repeat_interleave(same, dim=0), z[len(first) : rows], more
 
     def pair_terms(
         self, z: Tensor, z_next: Tensor, delta: Tensor, more: Tensor | None = None

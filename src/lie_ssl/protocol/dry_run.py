@@ -322,6 +322,7 @@ class PretrainingStep:
         sampler = PairSampler(
             frames.index, batch_size=batch, seed=config.seed, diverse=config.diverse,
             passes=passes_needed(frames, batch), kinds=kinds_of(config, frames), clip=config.objective.clip,
+            per_object=config.objective.pairs_per_object,
         )  # fmt: skip
         self.model = build_model(config, frames.size, frames.channels, sampler.deltas.factors).train()
         self.optimiser = build_optimiser(self.model, config.optim)

@@ -69,7 +69,8 @@ def epoch_steps(config: PretrainConfig) -> int:
     """The optimiser steps in which every training instance occurs about once."""
     frames, batch = FrameSet(config.data), config.optim.batch
     sampler = PairSampler(
-        frames.index, batch_size=batch, diverse=config.diverse, passes=passes_needed(frames, batch)
+        frames.index, batch_size=batch, diverse=config.diverse, passes=passes_needed(frames, batch),
+        per_object=config.objective.pairs_per_object,
     )  # fmt: skip
     return max(1, len(sampler) // config.optim.accumulate)
 

@@ -95,10 +95,12 @@ def adapt_config(encoder: EncoderConfig, objective: str = "lie", method: str = "
     identity = IDENTITY if settings.identity_dims(1) else WHOLE
     invariant = objective_type(objective).trains and settings.identity_dims(2 * IDENTITY) == 2 * IDENTITY
     dim = IDENTITY if invariant else None  # without v, u is all there is
+    batch = BATCH if settings.clip == 2 else CLIPS
     return PretrainConfig(
         method=method_config(method), encoder=encoder, objective=settings,
         optim=OptimConfig(
-            steps=STEPS, batch=BATCH if settings.clip == 2 else CLIPS, lr=1e-3, operator_lr=settings.operator_lr
+            steps=settings.adapted_steps or STEPS, batch=batch // settings.pairs_per_object * settings.pairs_per_object,
+            lr=1e-3, operator_lr=settings.operator_lr,
         ),
         adapt=AdaptConfig(views=VIEWS if settings.ssl > 0 else 0, linear=True, identity=identity, dim=dim),
     )  # fmt: skip

@@ -88,7 +88,7 @@ def pretrain(
     sampler = PairSampler(
         frames.index, batch_size=config.optim.batch, seed=config.seed, diverse=config.diverse,
         passes=passes_needed(frames, config.optim.batch), kinds=kinds_of(config, frames),
-        clip=config.objective.clip, rank=rank, world_size=world,
+        clip=config.objective.clip, rank=rank, world_size=world, per_object=config.objective.pairs_per_object,
     )  # fmt: skip
     check_adaptable(config, frames, sampler)
     if check_run(out, config, frames):
