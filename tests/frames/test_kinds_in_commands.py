@@ -18,7 +18,7 @@ SMALL = [
     "--classes", "car", "mug", "--instances", "8", "--step", "60", "--size", "16", "--validation", "0.2", "--test",
     "0.2", "--workers", "1",
 ]  # fmt: skip
-OTHERS = ("readout_", "rotation_", "upright_", "predicted_")  # of metrics that do not apply here
+OTHERS = ("readout_", "rotation_", "upright_", "predicted_", "symmetric_")  # of metrics that do not apply here
 QUICK = ["--probe.steps", "10", "--probe.batch", "16", "--finetune.steps", "0", "--proportions", "0.25", "0.5"]
 
 

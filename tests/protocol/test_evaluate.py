@@ -41,7 +41,7 @@ EQUIVARIANCE = (
     "method,arm,poses,instances,part,seed,candidates,mrr,mrr_identity,mrr_transfer,hit1,hit5,relative_error,pose_r2,"
     "pose_degrees,constant_r2"
 )
-OTHERS = ("readout_", "rotation_", "upright_", "predicted_")  # of metrics that do not apply here
+OTHERS = ("readout_", "rotation_", "upright_", "predicted_", "symmetric_")  # of metrics that do not apply here
 SHORT = ["--probe.steps", "20", "--probe.batch", "32", "--finetune.steps", "0"]
 QUICK = EvaluateConfig(probe=ProbeConfig(steps=10, batch=16), finetune=FinetuneConfig(steps=0))
 

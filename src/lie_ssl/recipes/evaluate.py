@@ -10,7 +10,7 @@ from lie_ssl.protocol.readout import ReadoutConfig
 from lie_ssl.serialization import suggestion
 
 # The regression of poses is left out: a network reads them better, and with thousands of features it takes minutes.
-ANGLE_METRICS = ("retrieval", "alignment", "readout", "retrieval_all", "crosstalk", "speeds", "predicted")
+ANGLE_METRICS = ("retrieval", "alignment", "readout", "retrieval_all", "crosstalk", "speeds", "predicted", "symmetry")
 
 
 def small_evaluation(method: str = "mae", arm: str = "alone") -> EvaluateConfig:

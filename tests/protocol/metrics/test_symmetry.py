@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from lie_ssl.objects.shapes import make_instance
-from lie_ssl.protocol.metrics.symmetry import symmetric_errors
+from lie_ssl.protocol.metrics.symmetry import symmetric_errors, turned_errors
 from lie_ssl.render.symmetry import ALL_AROUND, upright_order
 from lie_ssl.render.view import typical_view
 
@@ -58,3 +58,10 @@ def test_a_square_table_has_quarter_turns() -> None:
     orders = {upright_order(make_instance("table", i)[0]) for i in range(6)}
     assert 2 in orders
     assert 1 not in orders
+
+
+@pytest.mark.parametrize("order", [1, 2, 4, ALL_AROUND])
+def test_turns_on_a_turntable_agree_with_rotations_of_space(order: int) -> None:
+    wrong = RANDOM.uniform(-360, 360, 40)
+    read = SECOND * about_upright(wrong) * FIRST.inv()
+    assert turned_errors(np.radians(wrong), np.full(40, order)) == pytest.approx(errors(read, order), abs=1e-3)

@@ -1,4 +1,4 @@
-"""Free rotations modulo the symmetry of the shape, for objects that look alike from several sides."""
+"""Rotations and turntable angles modulo the symmetry of the shape, for objects that look alike from several sides."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from lie_ssl.lie.rotation_fit import align_free, is_rotational
 from lie_ssl.objects.shapes import make_instance
 from lie_ssl.protocol.context import Context, MoveTest
 from lie_ssl.protocol.metrics import Values, metric
-from lie_ssl.protocol.metrics.alignment import angle_summary
+from lie_ssl.protocol.metrics.alignment import angle_summary, factor_of
 from lie_ssl.protocol.metrics.rotations import Matrices, rotation_errors
 from lie_ssl.protocol.schema import Column
 from lie_ssl.render.symmetry import ALL_AROUND, upright_order
 from lie_ssl.render.view import axis_rotation, typical_view
+from lie_ssl.training.moving import reads_angles
+
+TURNTABLE = "yaw"
 
 
 @metric(
@@ -37,21 +40,43 @@ from lie_ssl.render.view import axis_rotation, typical_view
 def symmetry(context: Context, test: MoveTest) -> Values:
     """Measures the error modulo the symmetry, for unknown objects of the built-in classes.
 
-    Their shapes can be drawn again; known objects are many, and drawing all of them takes minutes.
+    Their shapes can be drawn again; known objects are many, and drawing all of them takes minutes. It applies to free
+    rotations and to turntable poses, where the object turns about the axis of its symmetry.
     """
     operator, card = context.subject.operator, context.frames.card
-    if operator is None or not is_rotational(operator):
-        return {}
-    if card["source"] != "procedural" or test.instances != "unknown":
+    if operator is None or card["source"] != "procedural" or test.instances != "unknown":
         return {}
     source, target = test.moves.source, test.moves.target
-    read = align_free(operator, context.features(source), context.features(target)).rotation.double().numpy()
-    own = context.frames.index.loc[source]
-    seed = int(card["config"]["seed"])
-    names = zip(own["class"], own["instance"], strict=True)
-    orders = np.array([shape_order(str(c), str(i), seed) for c, i in names], np.int64)
-    errors = symmetric_errors(read, context.rotations[source], context.rotations[target], orders)
+    z, z_next = context.features(source), context.features(target)
+    if is_rotational(operator):
+        read = align_free(operator, z, z_next).rotation.double().numpy()
+        orders = shape_orders(context, source)
+        errors = symmetric_errors(read, context.rotations[source], context.rotations[target], orders)
+    elif test.poses == TURNTABLE and reads_angles(operator, index := factor_of(context, test.poses)):
+        angles = operator.align(z, z_next, factor=index).t.double().numpy()
+        orders = shape_orders(context, source)
+        errors = turned_errors(angles - context.deltas(source, target)[:, index], orders)
+    else:
+        return {}
     return angle_summary("symmetric", errors) | {"symmetric_share": float(100 * (orders != 1).mean())}
+
+
+def shape_orders(context: Context, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(P,) rows of the index -> (P,) the orders of the symmetries of their objects."""
+    own, seed = context.frames.index.loc[rows], int(context.frames.card["config"]["seed"])
+    names = zip(own["class"], own["instance"], strict=True)
+    return np.array([shape_order(str(c), str(i), seed) for c, i in names], np.int64)
+
+
+def turned_errors(wrong: Matrices, orders: NDArray[np.int64]) -> Matrices:
+    """(P,) differences of angles about the upright axis, in radians -> (P,) errors modulo the symmetry, in degrees.
+
+    >>> turned_errors(np.radians([170.0, 170.0, 170.0]), np.array([1, 2, ALL_AROUND])).round(6).tolist()
+    [170.0, 10.0, 0.0]
+    """
+    period = 360 / np.maximum(orders, 1)
+    errors: Matrices = np.abs(np.remainder(np.degrees(wrong) + period / 2, period) - period / 2)
+    return np.where(orders == ALL_AROUND, 0.0, errors)
 
 
 @cache
