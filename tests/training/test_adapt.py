@@ -146,7 +146,7 @@ def test_onnx_gives_the_same_embeddings(run: Path, tiny: FrameSet, tmp_path: Pat
     ("objective", "method"), [*ALONE, *((name, "simclr") for name in trained_objectives() if name != "alone")]
 )
 def test_every_objective_trains(tiny: FrameSet, banks: Path, tmp_path: Path, objective: str, method: str) -> None:
-    few = {"objective__frames": 3} if objective == "rotations" else {}  # the data set has no more
+    few: dict[str, Any] = {"objective__frames": 3} if objective == "rotations" else {}  # the data set has no more
     config = tiny_adapted(tiny, banks, objective, method, optim__steps=2, **few)
     assert config.adapt is not None
     assert config.adapt.views == (4 if objective == "alone" else 0)
