@@ -174,7 +174,7 @@ class LieOperator(nn.Module):
             raise ValueError(
                 f"z has {len(z)} rows, z_next {len(z_next)} and delta {len(deltas)}, but they must be equal"
             )
-        parts = [self._aligned(z, z_next, f) if h.sees == "align" else h(z, z_next, deltas[:, f])
+        parts = [self._aligned(z, z_next, f) if getattr(h, "sees", None) == "align" else h(z, z_next, deltas[:, f])
                  for f, h in enumerate(self.coordinates)]  # fmt: skip
         if len(parts) > 1:
             parts = [t * (deltas[:, f : f + 1] != 0) for f, t in enumerate(parts)]
