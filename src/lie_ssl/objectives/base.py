@@ -26,6 +26,7 @@ class Pairs(NamedTuple):
     z_next: Tensor  # (B, M) of the second frames
     delta: Tensor  # (B, F) differences of the two poses, one column per factor
     negatives: Tensor | None = None  # (N, M) of instances seen in one pose only
+    pose: Tensor | None = None  # (B, F) poses of the first frames, from the typical one; nan for factors without one
 
 
 class Terms(NamedTuple):

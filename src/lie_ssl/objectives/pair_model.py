@@ -63,7 +63,9 @@ class PairModel(nn.Module):
         groups = {"encoder": encoder, "stages": stages, "operator": operator, "heads": heads}
         return {name: parameters for name, parameters in groups.items() if parameters}
 
-    def forward(self, x: Tensor, x_next: Tensor, delta: Tensor, paired: Tensor, draws: Draws) -> PairOutput:
+    def forward(
+        self, x: Tensor, x_next: Tensor, delta: Tensor, paired: Tensor, draws: Draws, pose: Tensor | None = None
+    ) -> PairOutput:  # fmt: skip
         """Computes the loss of a batch.
 
         Args:
@@ -71,6 +73,7 @@ class PairModel(nn.Module):
             delta: Differences of the poses (B, F).
             paired: (B,), False for rows with one frame only.
             draws: Random numbers.
+            pose: Poses of the first frames (B, F), for objectives that ask for them.
         """
         total = x.new_zeros(())
         terms: dict[str, Tensor] = {}
@@ -87,7 +90,9 @@ class PairModel(nn.Module):
             own = z[paired]
             negatives = z[~paired] if self.config.singles else None
             with torch.autocast(x.device.type, enabled=False):  # half precision would lose small differences of z
-                weighted, found, t = self.objective(Pairs(own, z_next, delta[paired], negatives))
+                weighted, found, t = self.objective(
+                    Pairs(own, z_next, delta[paired], negatives, None if pose is None else pose[paired])
+                )
             total, terms = total + weighted, terms | found
             # Distributed training needs gradients for all parameters, also for those that this batch does not use.
             total = total + 0.0 * sum(p.sum() for p in self._idle(ssl=bool(outputs), pairs=len(own) > 0))
@@ -101,9 +106,11 @@ class PairModel(nn.Module):
             z: Tensor = self.method.encoder(torch.cat([x, x_next[paired]]))
         return z[: len(x)].float(), z[len(x) :].float()
 
-    def pair_terms(self, z: Tensor, z_next: Tensor, delta: Tensor) -> dict[str, Tensor]:
-        """(B, M), (B, M), (B, F) -> the unweighted terms of the objective."""
-        terms: dict[str, Tensor] = self.objective(Pairs(z, z_next, delta)).terms
+    def pair_terms(
+        self, z: Tensor, z_next: Tensor, delta: Tensor, pose: Tensor | None = None
+    ) -> dict[str, Tensor]:  # fmt: skip
+        """(B, M), (B, M), (B, F), and poses (B, F) of the first frames -> the unweighted terms of the objective."""
+        terms: dict[str, Tensor] = self.objective(Pairs(z, z_next, delta, pose=pose)).terms
         return terms
 
     def _idle(self, ssl: bool, pairs: bool) -> Iterator[nn.Parameter]:

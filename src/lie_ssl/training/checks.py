@@ -98,8 +98,9 @@ class Checks:
             images = to_float(torch.from_numpy(self.frames.inputs(rows)), _device(model))
             z, z_next = model.method.encoder(images).chunk(2)
             delta = torch.from_numpy(batch.delta).to(z.device)
+            pose = torch.from_numpy(batch.pose).to(z.device)
             pairs.append((z, z_next, delta))
-            for name, value in model.pair_terms(z, z_next, delta).items():
+            for name, value in model.pair_terms(z, z_next, delta, pose).items():
                 sums[name] = sums.get(name, z.new_zeros(())) + value / len(sampler)
         result = {f"validation_{name}": float(_joined(v) / _world()) for name, v in sums.items()}
         if model.operator is not None:

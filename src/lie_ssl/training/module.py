@@ -47,7 +47,7 @@ class Pretraining(pl.LightningModule):
             self._buffers_before = [b.clone() for b in self.model.buffers()]
         draws = Draws(self.config.seed, self.batches, total, self.global_rank * share, share)
         x, x_next = to_float(batch["x"], self.device), to_float(batch["x_next"], self.device)
-        out = self.model(x, x_next, batch["delta"], batch["paired"], draws)
+        out = self.model(x, x_next, batch["delta"], batch["paired"], draws, batch["pose"])
         self.batches += 1
         self.last = out.terms
         self._first_bad = self._first_bad or first_not_finite(out.terms)
