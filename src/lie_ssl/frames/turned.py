@@ -101,5 +101,5 @@ def in_circle(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 def test_rows(frames: FrameSet, split: str, turns: int) -> Turned:
     """Where the test pictures of a split are."""
-    rows = frames.index.index[frames.index["split"] == split].to_numpy(np.int64).reshape(-1, 2, turns)
+    rows = frames.index.index[frames.index["split"] == split].to_numpy(np.int64, copy=True).reshape(-1, 2, turns)
     return Turned(rows[:, 0], rows[:, 1])

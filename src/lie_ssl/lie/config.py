@@ -54,8 +54,7 @@ class OperatorConfig:
     """Scale the moved part so that all planes of one speed together (speed), every plane (plane), or all planes of a
     factor together (share) have length 1."""
     anchor: float | None = field(default=None, metadata={"omit_default": True})
-    """Temperature of readings of the pose of single pictures, which needs an anchor (see `lie_ssl.lie.anchor`); None for
-    none."""
+    """Temperature of readings of the pose of single pictures (see `lie_ssl.lie.anchor`); None without an anchor."""
 
     def __post_init__(self) -> None:
         check_algebra(self.algebra)

@@ -71,7 +71,7 @@ class LossConfig:
     moves_temperature: float = 0.1
     """Temperature of InfoNCE between moves."""
     anchor: float = 0.0
-    """Weight of InfoNCE between the true pose of a picture and the poses of others; needs an operator with an anchor."""
+    """Weight of InfoNCE between the true pose of a picture and those of others; needs an operator with an anchor."""
 
     def __post_init__(self) -> None:
         for name in ("lie", "euclidean", "coordinates", "invariant", "moves", "anchor"):

@@ -330,7 +330,9 @@ class PretrainingStep:
 
     def __call__(self) -> PairModel:
         batch, draws = next(self.batches), Draws(self.config.seed, self.count, self.batch)
-        out = self.model(to_float(batch["x"]), to_float(batch["x_next"]), batch["delta"], batch["paired"], draws, batch["pose"])
+        out = self.model(
+            to_float(batch["x"]), to_float(batch["x_next"]), batch["delta"], batch["paired"], draws, batch["pose"]
+        )
         if not bool(torch.isfinite(out.total)):
             raise UserError(
                 f"the loss of {self.config.method.name}/{self.config.arm} is not finite in the first steps; lower the "

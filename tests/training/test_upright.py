@@ -1,0 +1,75 @@
+"""Turning pictures upright: what the copies of a picture tell together, with ideal embeddings."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from lie_ssl import LieOperator
+from lie_ssl.errors import UserError
+from lie_ssl.frames.photoset import turned
+from lie_ssl.training.upright import STEP, angle_posterior, best_angle, copy_weights, turned_copies
+from tests.lie.test_anchor import make_operator, typical
+
+TURNS = 8
+
+
+def copies(operator: LieOperator, degrees: list[float]) -> Tensor:
+    """(N, K, M): the embeddings of ideal pictures at the given angles, in all turned copies."""
+    angles = torch.tensor([[a + 360 * k / TURNS for k in range(TURNS)] for a in degrees], dtype=torch.float64)
+    return typical(operator, torch.deg2rad(angles).view(-1, 1)).unflatten(0, (len(degrees), TURNS))
+
+
+def test_the_copies_agree_on_the_angle() -> None:
+    operator = make_operator(anchor=0.02)
+    degrees = [0.0, 44.0, -90.0, 170.0]
+    posterior = angle_posterior(operator, copies(operator, degrees))
+    torch.testing.assert_close(posterior.sum(dim=1), torch.ones(4, dtype=torch.float64))
+    found, probability = best_angle(posterior, TURNS)
+    assert np.allclose(found, degrees, atol=STEP)
+    assert float(probability.min()) > 0.9
+
+
+def test_the_upright_copy_has_the_weight() -> None:
+    """A picture at 90 degrees is upright after a quarter turn clockwise, or six eighths counter-clockwise."""
+    operator = make_operator(anchor=0.02)
+    weights = copy_weights(angle_posterior(operator, copies(operator, [0.0, 90.0, -50.0])), TURNS)
+    assert weights.argmax(dim=1).tolist() == [0, 6, 1]
+    torch.testing.assert_close(weights.sum(dim=1), torch.ones(3, dtype=torch.float64))
+
+
+def test_a_prior_prefers_the_picture_as_it_is_and_sharpness_the_best_copy() -> None:
+    operator = make_operator(anchor=1.0)
+    z = copies(operator, [90.0])
+    plain, prior, sharp = (
+        copy_weights(angle_posterior(operator, z, prior=prior, sharpness=sharpness), TURNS)[0]
+        for prior, sharpness in ((0.0, 1.0), (0.5, 1.0), (0.0, 8.0))
+    )
+    assert prior[0] > plain[0]
+    assert sharp[6] > plain[6]
+
+
+def test_copies_are_turned_counter_clockwise_inside_a_circle() -> None:
+    picture = np.full((1, 8, 8, 1), 9, np.uint8)
+    picture[0, 0, 3:5] = 200  # at the top
+    found = turned_copies(picture, 4)
+    assert found.shape == (1, 4, 8, 8, 1)
+    assert (found[0, :, 0, 0] == 0).all()
+    assert (found[0, 1, 3:5, 0] == 200).all()  # a quarter turn later on the left
+    assert np.array_equal(found[0, 0], turned(found[0, 0], 0))
+    with pytest.raises(UserError, match="turns"):
+        turned_copies(picture, 0)
+
+
+def test_angles_of_a_circle_are_covered_for_every_number_of_copies() -> None:
+    operator = make_operator(anchor=0.05)
+    for turns in (1, 3, 7):
+        angles = torch.arange(turns) * (2 * math.pi / turns)
+        z = typical(operator, (angles.double() + math.radians(20))[:, None])[None]
+        posterior = angle_posterior(operator, z)
+        assert posterior.shape[1] % turns == 0
+        assert abs(float(best_angle(posterior, turns)[0][0]) - 20) <= STEP
