@@ -7,8 +7,8 @@ import pytest
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet
-from lie_ssl.frames.photoset import PhotoSet, TurnedPhotos, angle_of, turned
-from lie_ssl.frames.turned import TurnedConfig, import_turned, in_circle, test_rows
+from lie_ssl.frames.photoset import PhotoSet, angle_of
+from lie_ssl.frames.turned import TurnedConfig, import_turned, in_circle, test_rows, turned, turned_copies
 from tests.protocol.test_transfer import photographs
 
 test_rows.__test__ = False  # type: ignore[attr-defined]
@@ -38,17 +38,42 @@ def test_splits_and_poses(frames: FrameSet) -> None:
 
 
 def test_pictures_and_angles(photos: PhotoSet, frames: FrameSet) -> None:
-    """The rotated test picture is that of a finetuning transfer, inside a circle, and its copies are made from it."""
-    at = test_rows(frames, "test", CONFIG.turns)
-    rows = photos.rows("test")
-    shown = [in_circle(p) for p in TurnedPhotos(photos).read(rows)]
-    assert np.array_equal(frames.read(at.rotated[:, 0]), shown)
-    assert np.array_equal(frames.read(at.upright[:, 0]), [in_circle(p) for p in photos.read(rows)])
-    assert np.array_equal(frames.read(at.rotated[:, 1]), [in_circle(turned(p, 90)) for p in shown])
+    """A test picture shows the photograph as it is or rotated by the angle of its file; copies are made from it."""
+    at, rows = test_rows(frames, "test", CONFIG.turns), photos.rows("test")
+    pictures, digests = photos.read_with_digests(rows)
+    given = [angle_of(digest) for digest in digests]
+    rotated = [in_circle(turned(p, angle)) for p, angle in zip(pictures, given, strict=True)]
+    assert np.array_equal(frames.read(at.rotated[:, 1]), [in_circle(turned(p, 90)) for p in rotated])
+    assert np.array_equal(
+        frames.read(at.upright[:, 0]), [in_circle(turned(in_circle(turned(p, 0)), 0)) for p in pictures]
+    )
     angles = frames.index["angle"].to_numpy()
-    given = [angle_of(d) for d in photos.read_with_digests(rows)[1]]
     assert np.allclose(angles[at.rotated[:, 0]], given)
     assert np.allclose(np.mod(angles[at.rotated[:, 3]] - given, 360), 270)
+
+
+def test_copies_are_turned_counter_clockwise_inside_a_circle() -> None:
+    picture = np.full((1, 8, 8, 1), 9, np.uint8)
+    picture[0, 0, 3:5] = 200  # at the top
+    found = turned_copies(picture, 4)
+    assert found.shape == (1, 4, 8, 8, 1)
+    assert (found[0, :, 0, 0] == 0).all()
+    assert (found[0, 1, 3:5, 0] > 100).all()  # a quarter turn later on the left
+    with pytest.raises(UserError, match="turns"):
+        turned_copies(picture, 0)
+
+
+def test_upright_pictures_are_as_smooth_as_rotated_ones() -> None:
+    """A picture that is only copied at angle 0 would be sharper than all others."""
+    noise = np.random.default_rng(0).integers(0, 255, (64, 64, 1), np.uint8)
+
+    def detail(picture: np.ndarray) -> float:
+        inner = picture[16:48, 16:48].astype(float)
+        return float(np.abs(np.diff(inner, axis=0)).mean() + np.abs(np.diff(inner, axis=1)).mean())
+
+    sharp = [detail(turned(noise, degrees)) for degrees in (0, 20, 45, 77, 90)]
+    assert max(sharp) / min(sharp) < 1.25
+    assert detail(noise) / sharp[2] > 1.25  # which copying would show
 
 
 def test_a_circle_hides_the_corners_alone() -> None:

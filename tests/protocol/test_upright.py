@@ -14,7 +14,7 @@ from lie_ssl.cli import main
 from lie_ssl.errors import UserError
 from lie_ssl.protocol.schema import UPRIGHT
 from lie_ssl.protocol.studies import UprightTransfer
-from lie_ssl.protocol.turned_tests import Angles, Scores, TurnedTests, best_sharpness, wrapped
+from lie_ssl.protocol.turned_tests import Angles, TurnedTests, wrapped
 from lie_ssl.training.checks import Checks
 from tests.protocol.test_transfer import photographs
 from tests.training.tiny_runs import few_pairs
@@ -92,6 +92,5 @@ def test_wrong_input_is_one_sentence(out: Path, tmp_path: Path, capsys: pytest.C
 
 def test_small_helpers() -> None:
     assert wrapped(np.array([190.0, -180.0, 540.0])).tolist() == [-170.0, -180.0, -180.0]
-    assert best_sharpness([(1.0, Scores(0.5, 0.5)), (2.0, Scores(0.7, 0.5)), (4.0, Scores(0.6, 0.5))]) == 2.0
     found = TurnedTests._angles(torch.tensor([10.0, -170.0, 90.0]), np.array([350.0, 170.0, 0.0]))
     assert found == pytest.approx(Angles(20.0, 130 / 3, 2 / 3))

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
 import torch
 from torch import Tensor
 
 from lie_ssl import LieOperator
-from lie_ssl.errors import UserError
-from lie_ssl.frames.photoset import turned
-from lie_ssl.training.upright import STEP, angle_posterior, best_angle, copy_weights, turned_copies
+from lie_ssl.training.upright import STEP, angle_posterior, best_angle, copy_weights
 from tests.lie.test_anchor import make_operator, typical
 
 TURNS = 8
@@ -51,18 +48,6 @@ def test_a_prior_prefers_the_picture_as_it_is_and_sharpness_the_best_copy() -> N
     )
     assert prior[0] > plain[0]
     assert sharp[6] > plain[6]
-
-
-def test_copies_are_turned_counter_clockwise_inside_a_circle() -> None:
-    picture = np.full((1, 8, 8, 1), 9, np.uint8)
-    picture[0, 0, 3:5] = 200  # at the top
-    found = turned_copies(picture, 4)
-    assert found.shape == (1, 4, 8, 8, 1)
-    assert (found[0, :, 0, 0] == 0).all()
-    assert (found[0, 1, 3:5, 0] == 200).all()  # a quarter turn later on the left
-    assert np.array_equal(found[0, 0], turned(found[0, 0], 0))
-    with pytest.raises(UserError, match="turns"):
-        turned_copies(picture, 0)
 
 
 def test_angles_of_a_circle_are_covered_for_every_number_of_copies() -> None:

@@ -1,6 +1,7 @@
 """Photographs in rotations of the picture plane, as a data set with 2D poses.
 
-Every picture, upright ones too, is black outside the largest circle: corners would tell how far it was rotated.
+A picture must not tell how far it was rotated by anything but its content. So every picture, upright ones too, is black
+outside the largest circle, and is resampled in the same way: pixels that were only copied are sharper than others.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames.frameset import FrameSet
 from lie_ssl.frames.importing import ImportConfig, Importer, PosedPicture, import_instances
-from lie_ssl.frames.photoset import PhotoSet, Rows, angle_of, turned
+from lie_ssl.frames.photoset import PhotoSet, Rows, angle_of
 
 FLAT = "2d"
 
@@ -70,25 +72,42 @@ def import_turned(
     def add(importer: Importer, each: tuple[int, str]) -> None:
         row, split = each
         pictures, digests = photos.read_with_digests([row])
-        upright = in_circle(pictures[0])
-        shown = _training(pictures[0], digests[0], config) if split == "train" else [
-            *_turns(upright, 0.0, config.turns),
-            *_turns(in_circle(turned(pictures[0], angle_of(digests[0]))), angle_of(digests[0]), config.turns),
-        ]  # fmt: skip
+        if split == "train":
+            angles = [0.0, *(angle_of(digests[0], seed) for seed in range(1, config.copies + 1))]
+            shown = [PosedPicture(angle, in_circle(turned(pictures[0], angle))) for angle in angles]
+        else:
+            given = (0.0, angle_of(digests[0]))
+            shown = [each for angle in given for each in _copies(pictures[0], angle, config.turns)]
         file = photos.files[row]
         importer.add(file.class_name, file.name.replace("/", "_"), FLAT, shown, split=split)
 
     return import_instances(config, "turned photographs", listed, add, Path(folder), True, progress)
 
 
-def _training(picture: NDArray[np.uint8], digest: bytes, config: TurnedConfig) -> list[PosedPicture]:
-    angles = [0.0, *(angle_of(digest, seed) for seed in range(1, config.copies + 1))]
-    return [PosedPicture(angle, in_circle(turned(picture, angle))) for angle in angles]
+def _copies(photograph: NDArray[np.uint8], angle: float, turns: int) -> list[PosedPicture]:
+    """A test picture, which shows the photograph at this angle, in all turns."""
+    copies = turned_copies(in_circle(turned(photograph, angle))[None], turns)[0]
+    return [PosedPicture(angle + 360 * k / turns, copy) for k, copy in enumerate(copies)]
 
 
-def _turns(picture: NDArray[np.uint8], angle: float, turns: int) -> list[PosedPicture]:
+def turned_copies(pictures: NDArray[np.uint8], turns: int) -> NDArray[np.uint8]:
+    """(N, S, S, C) -> (N, K, S, S, C): each picture inside a circle, turned counter-clockwise by k / K of a circle."""
+    if not isinstance(turns, int) or not 1 <= turns <= 360:
+        raise UserError(f"turns is {turns!r}, but it must be a whole number from 1 to 360")
     steps = [360 * k / turns for k in range(turns)]
-    return [PosedPicture(angle + step, in_circle(turned(picture, step))) for step in steps]
+    return np.stack([np.stack([in_circle(turned(p, step)) for step in steps]) for p in pictures])
+
+
+def turned(picture: NDArray[np.uint8], degrees: float) -> NDArray[np.uint8]:
+    """Rotates a picture (S, S, C) about its centre, counter-clockwise, at twice its size, and halves it again.
+
+    The angle 0 takes the same way, so that the result is as smooth as that of all other angles.
+    """
+    size = len(picture)
+    image = Image.fromarray(picture[..., 0] if picture.shape[-1] == 1 else picture)
+    large = image.resize((2 * size, 2 * size), Image.Resampling.BICUBIC)
+    small = large.rotate(degrees, Image.Resampling.BICUBIC).resize((size, size), Image.Resampling.BOX)
+    return np.asarray(small, np.uint8).reshape(picture.shape)
 
 
 def in_circle(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:

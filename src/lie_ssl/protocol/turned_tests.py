@@ -5,7 +5,7 @@ Shape letters: N photographs, K turned copies, D features, C classes, M embeddin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -145,8 +145,3 @@ def probabilities(classifier: Linear, features: Tensor) -> Tensor:
     """(N, D) -> (N, C)."""
     standardised = (features - classifier.mean) / classifier.std
     return (standardised @ classifier.weight.T + classifier.bias).softmax(dim=1)
-
-
-def best_sharpness(scores: Sequence[tuple[float, Scores]]) -> float:
-    """The sharpness with the best mean of upright and rotated photographs."""
-    return max(scores, key=lambda each: each[1].mean)[0]

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from lie_ssl.errors import UserError
-from lie_ssl.frames.photoset import turned
-from lie_ssl.frames.turned import FLAT, in_circle
+from lie_ssl.frames.turned import FLAT, in_circle, turned, turned_copies
 from lie_ssl.lie import LieOperator, OperatorConfig
 from lie_ssl.methods.adapted import AdaptConfig, AdaptedEncoder
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
@@ -49,7 +48,7 @@ from lie_ssl.training.moving import (
     turn,
 )
 from lie_ssl.training.pictures import as_tensor
-from lie_ssl.training.upright import Upright, angle_posterior, best_angle, check_turns, turned_copies
+from lie_ssl.training.upright import Upright, angle_posterior, best_angle
 
 Which = Literal["last", "best"]
 WEIGHTS = "model.safetensors"  # of a saved model's folder
@@ -142,7 +141,6 @@ class Loaded:
             turns: Number of copies; each is embedded.
             sharpness: See :func:`lie_ssl.training.upright.angle_posterior`.
         """
-        check_turns(turns)
         index = factor_index(self.operator, self.factors, FLAT)
         assert self.operator is not None
         given = as_tensor(pictures, self.encoder.image_size, self.encoder.channels)

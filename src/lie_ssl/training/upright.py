@@ -16,9 +16,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lie_ssl.errors import UserError
-from lie_ssl.frames.photoset import turned
-from lie_ssl.frames.turned import in_circle
 from lie_ssl.lie import LieOperator
 
 STEP = 2.0  # degrees between the angles at which densities are compared, at most
@@ -36,19 +33,6 @@ class Upright(NamedTuple):
     pictures: NDArray[np.uint8]
     degrees: Tensor
     probability: Tensor
-
-
-def check_turns(turns: int) -> None:
-    """Rejects a number of copies that cannot be made."""
-    if not isinstance(turns, int) or not 1 <= turns <= 360:
-        raise UserError(f"turns is {turns!r}, but it must be a whole number from 1 to 360")
-
-
-def turned_copies(pictures: NDArray[np.uint8], turns: int) -> NDArray[np.uint8]:
-    """(N, S, S, C) -> (N, K, S, S, C): each picture inside a circle, turned counter-clockwise by k / K of a circle."""
-    check_turns(turns)
-    steps = [360 * k / turns for k in range(turns)]
-    return np.stack([np.stack([in_circle(turned(in_circle(p), step)) for step in steps]) for p in pictures])
 
 
 @torch.no_grad()
