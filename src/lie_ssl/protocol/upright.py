@@ -9,7 +9,7 @@ The table compares, on the same upright and rotated test photographs:
 | frozen_averaged | that of frozen_rotated; the mean over evenly turned copies of the picture |
 | frames | sees the embedding of the control, which is invariant |
 | lie | sees u, the invariant part of the embedding |
-| lie_upright | sees the stored features; the mean over the turned copies, weighted by how likely v says each is upright |
+| lie_upright | sees the stored features; the mean over the turned copies, weighted by how upright v says they are |
 """
 
 from __future__ import annotations
