@@ -19,7 +19,7 @@ from lie_ssl.training.checks import Checks
 from tests.protocol.test_transfer import photographs
 from tests.training.tiny_runs import few_pairs
 
-ARMS = ["frozen", "frozen_rotated", "frozen_averaged", "frames", "lie", "lie_upright"]
+ARMS = ["frozen", "frozen_rotated", "frozen_averaged", "frames", "lie", "lie_upright", "lie_upright_rotated"]
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_the_command_writes_one_row_for_each_arm(out: Path) -> None:
     assert table[["upright", "rotated"]].to_numpy().min() >= 0
     assert table[["upright", "rotated"]].to_numpy().max() <= 100
     told = table.set_index("arm")[["relative_median", "absolute_median"]].notna().all(axis=1)
-    assert told[told].index.tolist() == ["lie", "lie_upright"]
+    assert told[told].index.tolist() == ARMS[-3:]
     assert (table["frames"] == 60).all()
 
 

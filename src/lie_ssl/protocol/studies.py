@@ -101,7 +101,7 @@ class UprightTransfer:
     """Weight of the anchor."""
     prior: float = 0.5
     """How likely it is that a test picture is upright as it is given; otherwise all rotations are equally likely."""
-    sharpness: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)
+    sharpness: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0)
     """How much more the copies of a picture tell together than one alone; chosen on validation photographs."""
     probe: ProbeConfig = field(default_factory=lambda: ProbeConfig(1000, 256, (1e-2, 3e-3, 1e-3, 3e-4), ("adamw",)))
     """Settings of linear classifiers."""

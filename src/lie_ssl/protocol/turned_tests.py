@@ -5,7 +5,7 @@ Shape letters: N photographs, K turned copies, D features, C classes, M embeddin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -80,11 +80,15 @@ class TurnedTests:
         """Classifies each picture as it is given."""
         return self._scores(lambda rows: probabilities(classifier, view(rows[:, 0])), at)
 
-    def averaged(self, view: View, classifier: Linear, at: Turned, weights: Callable[[Rows], Tensor]) -> Scores:
-        """Classifies each picture by the average over its turned copies, weighted by `weights`: rows -> (N, K)."""
+    def averaged(
+        self, view: View, classifiers: Sequence[Linear], at: Turned, weights: Callable[[Rows], Tensor]
+    ) -> Scores:  # fmt: skip
+        """Classifies each picture by the mean of classifiers over its turned copies, weighted by `weights`: rows ->
+        (N, K)."""
 
         def predicted(rows: Rows) -> Tensor:
-            each = probabilities(classifier, view(rows.ravel())).unflatten(0, rows.shape)
+            features = view(rows.ravel())
+            each = torch.stack([probabilities(c, features) for c in classifiers]).mean(dim=0).unflatten(0, rows.shape)
             found: Tensor = (weights(rows)[:, :, None] * each).sum(dim=1)
             return found
 
