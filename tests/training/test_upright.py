@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 import torch
 from torch import Tensor
 
 from lie_ssl import LieOperator
+from lie_ssl.errors import UserError
+from lie_ssl.training.moving import moved_factor, read_angle
 from lie_ssl.training.upright import STEP, angle_posterior, best_angle, copy_weights
 from tests.lie.test_anchor import make_operator, typical
 
@@ -58,3 +61,15 @@ def test_angles_of_a_circle_are_covered_for_every_number_of_copies() -> None:
         posterior = angle_posterior(operator, z)
         assert posterior.shape[1] % turns == 0
         assert abs(float(best_angle(posterior, turns)[0][0]) - 20) <= STEP
+
+
+def test_readings_of_one_picture_are_refused_where_they_mean_nothing() -> None:
+    z = torch.randn(2, 10, dtype=torch.float64)
+    with pytest.raises(UserError, match="objective.anchor 1"):
+        read_angle(make_operator(anchor=None), z, 0, moved_factor("2d"))
+    with pytest.raises(UserError, match="hue has no typical value"):
+        read_angle(make_operator(), z, 0, moved_factor("hue"))
+    ideal = typical(make_operator(), torch.full((1, 1), 0.5, dtype=torch.float64))
+    found = read_angle(make_operator(), ideal, 0, moved_factor("yaw"))
+    assert float(found.degrees) == pytest.approx(math.degrees(0.5), abs=1e-3)
+    assert found.unit == "degrees"

@@ -40,7 +40,7 @@ from lie_ssl.serialization import to_plain
 from lie_ssl.storage.hashes import digest
 from lie_ssl.training.adapting import Published, adapt_config
 from lie_ssl.training.banked import BankedFrames, check_adapted, stored_features
-from lie_ssl.training.config import PretrainConfig
+from lie_ssl.training.config import PretrainConfig, import_paths
 from lie_ssl.training.loading import Loaded, load
 from lie_ssl.training.progress import NullReporter, ProgressReporter
 from lie_ssl.training.run import pretrain
@@ -79,12 +79,12 @@ def transfer_upright(
         for arm in ("lie", "frames"):
             run = head_config(encoder, arm, config, seed, frames)
             folder = pretrain(run, Path(runs or out / RUNS) / f"{arm}_{seed}", reporter, encoder.module)
-            models[arm] = load(folder, encoder=encoder.module)
+            models[arm] = load(folder, trust=import_paths(run), encoder=encoder.module)
             bank = bank or stored_features(check_adapted(models[arm].encoder).frozen, run, frames, reporter)
         assert bank is not None
         keys = {
             "photos": Path(photos).resolve().stem, "method": run.subject, "seed": seed,
-            "settings": digest([to_plain(config), frames.card["card_hash"]]),
+            "settings": digest([to_plain(config) | {"seeds": []}, frames.card["card_hash"]]),
         }  # fmt: skip
         rows += [{**keys, **row} for row in measure(bank, models, config, seed)]
         out.mkdir(parents=True, exist_ok=True)

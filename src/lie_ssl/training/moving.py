@@ -184,6 +184,8 @@ def turn(operator: LieOperator, z: Tensor, move: Move, index: int, factor: Facto
 @torch.no_grad()
 def read_angle(operator: LieOperator, z: Tensor, index: int, factor: Factor) -> Pose:
     """(B, M) embeddings of single pictures -> their angles from the typical pose, if the operator has an anchor."""
+    if factor.name not in (*KINDS, POSE):
+        raise UserError(f"{factor.name} has no typical value from which one picture could differ; use model.pose")
     if operator.anchor is None:
         raise UserError(
             "this model was not asked to tell the angle of one picture; train one with --objective.anchor 1, or give "
