@@ -65,7 +65,7 @@ def test_angles_of_a_circle_are_covered_for_every_number_of_copies() -> None:
 
 def test_readings_of_one_picture_are_refused_where_they_mean_nothing() -> None:
     z = torch.randn(2, 10, dtype=torch.float64)
-    with pytest.raises(UserError, match="objective.anchor 1"):
+    with pytest.raises(UserError, match="anchor 1, or give"):
         read_angle(make_operator(anchor=None), z, 0, moved_factor("2d"))
     with pytest.raises(UserError, match="hue has no typical value"):
         read_angle(make_operator(), z, 0, moved_factor("hue"))
