@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from lie_ssl.lie.curves import make_curve
-from lie_ssl.lie.move_contrast import check_moves, move_info_nce
+from lie_ssl.lie.algebras import Algebra
+from lie_ssl.lie.curves import Curve, make_curve
+from lie_ssl.lie.move_contrast import check_moves
 
 if TYPE_CHECKING:
     from lie_ssl.lie.alignment import Alignment
@@ -33,6 +34,10 @@ def anchor_of(operator: LieOperator, share: int, like: Tensor) -> Tensor:
 def anchor_info_nce(operator: LieOperator, z: Tensor, poses: Tensor, moves: Tensor) -> Tensor:
     """InfoNCE over poses: the true pose must carry the anchor nearer to v than the poses of other pictures do.
 
+    Pictures in equal poses stay among the negatives. The optimum is then the likelihood of a picture in a pose, however
+    frequent this pose is in the data. Without them, the pose of many pictures, such as the typical one, would be read
+    too often.
+
     Args:
         operator: An operator with an anchor.
         z: Normalised embeddings (B, M).
@@ -47,9 +52,18 @@ def anchor_info_nce(operator: LieOperator, z: Tensor, poses: Tensor, moves: Tens
     for share, v in enumerate(z[:, operator.fixed :].split(operator.shares, dim=1)):
         rows = poses[:, share].isfinite().nonzero()[:, 0]
         own, others = poses[rows, share], moves[moves[:, share].isfinite(), share]
-        c = anchor_of(operator, share, v).expand(len(rows), -1)
-        losses = losses.index_add(0, rows, move_info_nce(operator, share, c, v[rows], own, others, operator.anchor))
+        curve = _curve(operator, share, v[rows])
+        distances = torch.cat([curve.at(own[:, None]).distance, curve.grid(others)], dim=1)
+        logits = -distances / (2 * operator.group_counts[share] * operator.anchor)
+        losses = losses.index_add(0, rows, (logits.logsumexp(dim=1) - logits[:, 0]).to(z.dtype))
     return losses
+
+
+def _curve(operator: LieOperator, share: int, v: Tensor) -> Curve:
+    """The distance of the moved anchor to v (B, m), as a function of the pose."""
+    algebra = operator.algebras[share]
+    assert isinstance(algebra, Algebra)
+    return make_curve(algebra, 0, anchor_of(operator, share, v).expand_as(v), v)
 
 
 def read_anchor(operator: LieOperator, z: Tensor, factor: int | None, limit: float) -> Alignment:
@@ -71,8 +85,9 @@ def anchor_density(operator: LieOperator, z: Tensor, angles: Tensor, factor: int
     assert operator.anchor is not None
     share = _factor(operator, factor)
     v = operator.normalise(z)[:, operator.fixed :].split(operator.shares, dim=1)[share]
-    curve = make_curve(operator.algebras[share], 0, anchor_of(operator, share, v).expand_as(v), v)  # type: ignore[arg-type]
-    logits = -curve.grid(angles.to(v.device)) / (2 * operator.group_counts[share] * operator.anchor)
+    logits = -_curve(operator, share, v).grid(angles.to(v.device)) / (
+        2 * operator.group_counts[share] * operator.anchor
+    )
     return logits.log_softmax(dim=1).to(z.dtype)
 
 
