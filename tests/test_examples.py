@@ -151,3 +151,27 @@ def test_two_processes_train_barlow_twins_like_one(tmp_path: Path, monkeypatch: 
     assert alone[1:].abs().max() > 0
     for joined in run_in_processes(barlow_step, 2, tmp_path):
         torch.testing.assert_close(joined, alone, rtol=1e-4, atol=1e-5)
+
+
+def test_turntable_angles(tmp_path: Path) -> None:
+    """Two of four objects are measured in a split; with renders, all four."""
+    import numpy as np
+    from PIL import Image
+
+    from lie_ssl.frames import PhotoConfig, import_photographs
+
+    (tmp_path / "photos").mkdir()
+    for number in range(1, 5):
+        noise = np.random.default_rng(number).integers(0, 255, (12, 12), np.uint8)
+        for turn in range(0, 72, 9):
+            Image.fromarray(np.roll(noise, turn, axis=1)).save(tmp_path / "photos" / f"obj{number}__{turn}.png")
+    import_photographs(PhotoConfig(str(tmp_path / "photos"), size=96), tmp_path / "renders")
+    table = example("turntable_angles").main([
+        str(tmp_path / "photos"), "--work", str(tmp_path / "work"), "--out", str(tmp_path / "angles.csv"),
+        "--renders", str(tmp_path / "renders"), "--splits", "1", "--steps", "2", "--pairs", "6",
+        "--encoder", "resnet_mini",
+    ])  # fmt: skip
+    assert table.groupby("trained_on").size().to_dict() == {"photographs": 2, "renders": 4}
+    assert table["median"].between(0, 180).all()
+    assert table["mrr"].between(0, 1).all()
+    assert (tmp_path / "angles.csv").exists()

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -76,10 +77,14 @@ class Importer:
         """Records that a part of a file was left out."""
         self.dropped.append(Dropped(f"a part of {name}", why))
 
-    def add(self, class_name: str, instance: str, kind: str, pictures: Iterable[PosedPicture], turns: int = 1) -> None:
+    def add(
+        self, class_name: str, instance: str, kind: str, pictures: Iterable[PosedPicture], turns: int = 1,
+        split: str = "",
+    ) -> None:  # fmt: skip
         """Adds the pictures of one instance to the shard; identical pictures are stored once.
 
         `turns` is 1 if increasing angles are counter-clockwise (seen from above, or in the picture for 2d), else -1.
+        `split` is that of the instance, if it is given and not drawn; then all instances need one.
         """
         poses: list[Pose] = []
         first, seen = len(self.frames), dict[bytes, int]()
@@ -92,7 +97,7 @@ class Importer:
             poses.append(Pose(kind, angle, matrix, duplicate_of=-1 if earlier == len(poses) else earlier))
         if poses:
             licence = self.config.licence
-            self.rows.append(InstanceRows(class_name, instance, "", -1, licence, poses, self.shard, first))
+            self.rows.append(InstanceRows(class_name, instance, split, -1, licence, poses, self.shard, first))
         else:
             self.dropped.append(Dropped(f"{class_name}/{instance}", "none of its pictures can be read"))
 
@@ -112,9 +117,12 @@ class Importer:
         names: dict[str, list[str]] = {}
         for row in self.rows:
             names.setdefault(row.class_name, []).append(row.instance)
-        if len(names) > 1 and all(len(own) == 1 for own in names.values()):
-            ranks = assign_objects(list(names), c.seed)
-            chosen = [("train", ranks[r.class_name]) for r in self.rows]
+        if self.rows[0].split:
+            ranks = {name: count(0) for name in names}
+            chosen = [(r.split, next(ranks[r.class_name]) if r.split == "train" else -1) for r in self.rows]
+        elif len(names) > 1 and all(len(own) == 1 for own in names.values()):
+            objects = assign_objects(list(names), c.seed)
+            chosen = [("train", objects[r.class_name]) for r in self.rows]
         else:
             splits = {n: assign(own, n, validation=c.validation, test=c.test, seed=c.seed) for n, own in names.items()}
             chosen = [splits[r.class_name][r.instance] for r in self.rows]

@@ -15,12 +15,13 @@ from lie_ssl.frames.pairs import PairBatch, PairSampler
 
 
 class PairTensors(TypedDict):
-    """One batch: B pairs of pictures (B, C, H, W) uint8 or of stored features (B, 1 + V, K) float16, delta (B, F),
-    class labels (B,), paired (B,)."""
+    """One batch: B pairs of pictures (B, C, H, W) uint8 or of stored features (B, 1 + V, K) float16, delta and
+    pose (B, F), class labels (B,), paired (B,)."""
 
     x: torch.Tensor
     x_next: torch.Tensor
     delta: torch.Tensor
+    pose: torch.Tensor
     label: torch.Tensor
     paired: torch.Tensor
     x_more: NotRequired[torch.Tensor]  # (B, L - 2, ...), the other frames of clips of L frames
@@ -42,6 +43,7 @@ class PairDataset(Dataset[PairTensors]):
             "x": torch.from_numpy(self.frames.inputs(batch.first)),
             "x_next": torch.from_numpy(self.frames.inputs(batch.second)),
             "delta": torch.from_numpy(batch.delta),
+            "pose": torch.from_numpy(batch.pose),
             "label": torch.from_numpy(self.frames.labels[batch.first]),
             "paired": torch.from_numpy(batch.paired),
         }

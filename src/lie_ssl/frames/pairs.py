@@ -42,6 +42,7 @@ class PairBatch:
     second: Rows  # (B,)
     delta: NDArray[np.float32]  # (B, F): pose in radians (or every kind of pose), then each varied factor
     paired: NDArray[np.bool_]  # (B,)
+    pose: NDArray[np.float32]  # (B, F): the first frame's pose, from the typical one; nan for other factors
     more: Rows | None = None  # (B, L - 2): the other frames of clips of L frames; None for pairs
 
 
@@ -102,6 +103,17 @@ class Deltas:
         for name, values in self._values.items():
             columns.append(get_factor(name).delta(values[first], values[second]))
         return np.stack(columns, axis=1).astype(np.float32)
+
+    def poses(self, rows: Rows) -> NDArray[np.float32]:
+        """(B,) rows -> (B, F): their angles, in radians from the typical pose; nan for factors that are no angle of
+        the pose, and for other kinds of pose than that of the row."""
+        own = self._rows.get_indexer(pd.Index(rows))
+        found = np.full((len(own), len(self.factors)), np.nan)
+        angles = np.where(self._periodic[own], wrapped(self._angle[own]), np.nan)
+        if self.kinds != AXES:
+            for column, kind in enumerate(self.kinds or ("",)):
+                found[:, column] = np.where((self._kind[own] == kind) | (not self.kinds), angles, np.nan)
+        return found.astype(np.float32)
 
     def _rotation_vectors(self, first: Rows, second: Rows) -> NDArray[np.float64]:
         """(B,), (B,) positions -> (B, 3), in radians; acting from the left, in camera axes."""
@@ -247,8 +259,8 @@ class PairSampler:
     def _batch(self, chosen: Sequence[tuple[int, int, int]]) -> PairBatch:
         rows = np.array([self._pair(*each) for each in chosen], np.int64).reshape(-1, self.clip)
         first, second = rows[:, 0], rows[:, 1]
-        more = None if self.clips is None else rows[:, 2:]
-        return PairBatch(first, second, self.deltas(first, second), first != second, more)
+        deltas, poses = self.deltas(first, second), self.deltas.poses(first)
+        return PairBatch(first, second, deltas, first != second, poses, None if self.clips is None else rows[:, 2:])
 
     def _pair(self, turn: int, number: int, which: int) -> tuple[int, ...]:
         """The rows of a pair or of a clip."""

@@ -54,6 +54,8 @@ class OperatorConfig:
     normalise: Normalise | None = field(default=None, metadata={"omit_default": True})
     """Scale the moved part so that all planes of one speed together (speed), every plane (plane), or all planes of a
     factor together (share) have length 1."""
+    anchor: float | None = field(default=None, metadata={"omit_default": True})
+    """Temperature of readings of the pose of single pictures (see `lie_ssl.lie.anchor`); None without an anchor."""
 
     def __post_init__(self) -> None:
         check_algebra(self.algebra)
@@ -65,7 +67,7 @@ class OperatorConfig:
             raise ValueError(f"action is {self.action!r}, but it must be one of {', '.join(get_args(Action))}")
         if not 0 <= self.fixed < 2**53 or (self.fixed >= 1 and self.fixed != int(self.fixed)):
             raise ValueError(f"fixed is {self.fixed}, but it must be a number of dimensions, or a share below 1")
-        for name in ("hidden", "max_norm", "scale", "rank", "block_size"):
+        for name in ("hidden", "max_norm", "scale", "rank", "block_size", "anchor"):
             if (value := getattr(self, name)) is not None and not value > 0:
                 raise ValueError(f"{name} is {value}, but it must be above 0, or None")
         centred = self.centred or bool(self.standardised)
@@ -88,7 +90,7 @@ class OperatorConfig:
             sees=self._for_each("sees", factors), hidden=self.hidden, max_norm=self.max_norm,
             split_factors=self.split_factors, action=self.action, frequencies=self.frequencies, centred=self.centred,
             standardised=[name in self.standardised for name in (factors if self.split_factors else factors[:1])],
-            normalise=self.normalise, **settings,
+            normalise=self.normalise, anchor=self.anchor, **settings,
         )  # fmt: skip
 
     def fixed_dims(self, dim: int) -> int:

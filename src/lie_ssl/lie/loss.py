@@ -17,6 +17,7 @@ from lie_ssl.contrast.checks import check_device, check_embedding
 from lie_ssl.contrast.gather import JoinedBatch
 from lie_ssl.contrast.heads import ProjectionHead
 from lie_ssl.contrast.info_nce import check_pairs, frames_info_nce, project
+from lie_ssl.lie.anchor import anchor_info_nce
 from lie_ssl.lie.move_contrast import check_moves, move_info_nce
 from lie_ssl.lie.operator import LieOperator
 
@@ -35,6 +36,7 @@ class LieTerms(NamedTuple):
     t: Tensor  # (B, D)
     z_moved: Tensor  # (B, M)
     moves: Tensor | None = None  # None if its weight is 0
+    anchor: Tensor | None = None  # None if its weight is 0
 
 
 @dataclass(frozen=True)
@@ -68,9 +70,11 @@ class LossConfig:
     """Weight of InfoNCE between the true move and the moves of other pairs."""
     moves_temperature: float = 0.1
     """Temperature of InfoNCE between moves."""
+    anchor: float = 0.0
+    """Weight of InfoNCE between the true pose of a picture and those of others; needs an operator with an anchor."""
 
     def __post_init__(self) -> None:
-        for name in ("lie", "euclidean", "coordinates", "invariant", "moves"):
+        for name in ("lie", "euclidean", "coordinates", "invariant", "moves", "anchor"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name} is {getattr(self, name)}, but weights must be finite and 0 or more")
         for name in ("temperature", "invariant_temperature", "moves_temperature"):
@@ -84,7 +88,8 @@ class LieLoss(nn.Module):
     L_lie requires the moved embedding to be nearer to the true one than to all negatives: z itself (`own_negative`),
     the other instances' z, z^g and moved z, and the z of instances seen in one pose only. L_inv, off by default, is
     InfoNCE between the two frames on the part that the group leaves unchanged. L_m, off by default, is InfoNCE
-    between the true move and those of other pairs (see :func:`lie_ssl.lie.move_contrast.move_info_nce`).
+    between the true move and those of other pairs (see :func:`lie_ssl.lie.move_contrast.move_info_nce`). The weight
+    `anchor`, off by default, adds the same between poses of single pictures (:mod:`lie_ssl.lie.anchor`).
 
     Args:
         operator: The Lie operator; its inference network gives t.
@@ -106,19 +111,25 @@ class LieLoss(nn.Module):
             raise ValueError("the invariant term needs a fixed part: LieOperator(fixed=...)")
         if config.moves > 0:
             check_moves(operator)
+        if config.anchor > 0 and operator.anchor is None:
+            raise ValueError("the anchor's term needs an operator with an anchor: LieOperator(anchor=0.05)")
         self.operator, self.config = operator, config
         self.head = ProjectionHead(operator.dim, batch_norm=config.batch_norm)
         self.invariant_head: ProjectionHead | None = None
         if config.invariant > 0:
             self.invariant_head = ProjectionHead(operator.fixed, batch_norm=config.batch_norm)
 
-    def forward(self, z: Tensor, z_next: Tensor, delta: Tensor, *, negatives: Tensor | None = None) -> LieTerms:
+    def forward(
+        self, z: Tensor, z_next: Tensor, delta: Tensor, *, negatives: Tensor | None = None, pose: Tensor | None = None
+    ) -> LieTerms:  # fmt: skip
         """Computes the terms of a batch.
 
         Args:
             z, z_next: Embeddings (B, M) of both frames.
             delta: Differences of the poses, (B,) or (B, F).
             negatives: (N, M), the z of instances seen in one pose only.
+            pose: Poses (B, F) of the first frames, in radians from the typical one, nan for factors without one; the
+                weight `anchor` needs them.
         """
         check_embedding("z", z, self.operator.dim)
         if z.shape != z_next.shape or delta.shape[:1] != z.shape[:1]:
@@ -147,7 +158,9 @@ class LieLoss(nn.Module):
         total = w.lie * lie + w.euclidean * euclidean + w.coordinates * coordinates + w.invariant * invariant
         moves = joined.mean(self._moves(z, z_next, t, active, joined)) if w.moves > 0 else None
         total = total if moves is None else total + w.moves * moves
-        return LieTerms(total, lie, euclidean, coordinates, invariant, t, moved, moves)
+        anchor = joined.mean(self._anchor(z, z_next, delta, pose, joined)) if w.anchor > 0 else None
+        total = total if anchor is None else total + w.anchor * anchor
+        return LieTerms(total, lie, euclidean, coordinates, invariant, t, moved, moves, anchor)
 
     def _for_lie(self, x: Tensor | None) -> Tensor | None:
         if x is None or not self.config.detach_fixed:
@@ -218,6 +231,18 @@ class LieLoss(nn.Module):
             found = move_info_nce(operator, share, v[rows], v_next[rows], own, others, self.config.moves_temperature)
             losses = losses.index_add(0, rows, found)
         return losses
+
+    def _anchor(
+        self, z: Tensor, z_next: Tensor, delta: Tensor, pose: Tensor | None, joined: JoinedBatch
+    ) -> Tensor:  # fmt: skip
+        """(B,), the mean of both frames."""
+        if pose is None:
+            raise ValueError("the anchor's term needs the poses of the first frames; give pose")
+        first = self.operator.deltas(pose).to(z.dtype)
+        second = torch.remainder(first + self.operator.deltas(delta) + math.pi, 2 * math.pi) - math.pi
+        moves = torch.cat([joined.gather(first), joined.gather(second)])
+        losses = [anchor_info_nce(self.operator, *each, moves) for each in ((z, first), (z_next, second))]
+        return (losses[0] + losses[1]) / 2
 
     def _invariant(
         self, groups: tuple[Tensor, ...], negatives: Tensor | None, joined: JoinedBatch, single: JoinedBatch | None

@@ -5,13 +5,17 @@ Shape letters: B pairs, T moves, M embedding.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from lie_ssl.lie.algebras import Algebra
 from lie_ssl.lie.curves import make_curve
-from lie_ssl.lie.operator import LieOperator
+
+if TYPE_CHECKING:
+    from lie_ssl.lie.operator import LieOperator
 
 EQUAL = 1e-3  # moves that differ by less are the same
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from lie_ssl.contrast.checks import check_device, check_embedding, check_float, check_real, check_weights
 from lie_ssl.lie.algebras import Algebra, make_algebra
 from lie_ssl.lie.alignment import Alignment, align
+from lie_ssl.lie.anchor import anchor_density, check_anchor, read_anchor
 from lie_ssl.lie.centre import share_affine
 from lie_ssl.lie.config import Action, OperatorConfig
 from lie_ssl.lie.coordinates import ONE, Coordinates, Sees
@@ -48,6 +49,8 @@ class LieOperator(nn.Module):
         normalise: "speed" scales embeddings so that all planes of one of the `frequencies` together have length 1,
             "plane" every plane by itself, "share" all planes of a factor together. The commuting group then turns
             planes of neighbouring dimensions only.
+        anchor: Temperature of :meth:`density`; pictures in the typical pose share a phase, so that :meth:`read` tells
+            the pose of one picture. None if nothing asks them to.
         action: "exp", the group; for ablations "identity", which moves nothing, or "mlp", a plain network of z and t
             instead of the exponential. These two have no generators.
         settings: Settings of the algebra (scale, rank, block_size).
@@ -80,6 +83,7 @@ class LieOperator(nn.Module):
         centred: bool = False,
         standardised: bool | Sequence[bool] = False,
         normalise: Normalise | None = None,
+        anchor: float | None = None,
         action: Action = "exp",
         **settings: Any,
     ) -> None:
@@ -99,6 +103,7 @@ class LieOperator(nn.Module):
         if action not in get_args(Action):
             raise ValueError(f"action is {action!r}, but it must be one of {', '.join(get_args(Action))}")
         self.dim, self.fixed, self.counts, self.action, self.centred = dim, fixed, counts, action, centred
+        self.anchor = anchor
         moved = dim - fixed
         if split_factors and moved < len(counts):
             raise ValueError(f"{moved} moved dimensions cannot be split over {len(counts)} factors")
@@ -132,6 +137,8 @@ class LieOperator(nn.Module):
             self.register_buffer("centre", torch.zeros(moved))
             self.register_buffer("spread", torch.ones(moved))
             self.register_buffer("centre_updates", torch.zeros((), dtype=torch.int64))
+        if anchor is not None:
+            check_anchor(self)
 
     @property
     def n_generators(self) -> int:
@@ -254,6 +261,16 @@ class LieOperator(nn.Module):
             tensor([0.5000, 0.5000, 0.5000])
         """
         return align(self, z, z_next, factor, limit)
+
+    def read(self, z: Tensor, factor: int | None = None, *, limit: float = math.pi) -> Alignment:
+        """Reads the pose of single pictures (B, M), from the typical pose: the t that carries the anchor nearest to
+        them, as :meth:`align` does for two pictures."""
+        return read_anchor(self, z, factor, limit)
+
+    def density(self, z: Tensor, angles: Tensor, factor: int | None = None) -> Tensor:
+        """Log-probabilities (B, T) of poses (T,), in radians, of single pictures (B, M); they sum to 1 over the poses
+        that are given."""
+        return anchor_density(self, z, angles, factor)
 
     def align_rotation(self, z: Tensor, z_next: Tensor) -> RotationAlignment:
         """Finds the rotation of space that carries z nearest to z_next, if the algebra is `rotations`; see

@@ -101,8 +101,10 @@ class OperatorObjective(PairObjective):
         return self.loss.operator
 
     def forward(self, pairs: Pairs) -> Terms:
-        found = self.loss(pairs.z, pairs.z_next, pairs.delta, negatives=pairs.negatives)
+        found = self.loss(pairs.z, pairs.z_next, pairs.delta, negatives=pairs.negatives, pose=pairs.pose)
         terms = {name: getattr(found, name) for name in (*LIE_TERMS, "invariant")}
         if found.moves is not None:
             terms["moves"] = found.moves
+        if found.anchor is not None:
+            terms["anchor"] = found.anchor
         return Terms(found.total, terms, found.t.detach())

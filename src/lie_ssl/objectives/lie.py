@@ -15,6 +15,8 @@ from lie_ssl.objectives.base import ObjectiveConfig
 from lie_ssl.objectives.registry import objective
 from lie_ssl.serialization import added_field
 
+ANCHOR = 0.05  # temperature of readings of the pose of one picture
+
 
 def plane_rotations() -> OperatorConfig:
     """Rotations of planes at integer speeds, about the centre, on three eighths of the embedding; t is the move."""
@@ -42,14 +44,19 @@ class LieConfig(SplitObjectiveConfig):
     """Weight of InfoNCE between the true move and the moves of other pairs; needs a normalised operator."""
     moves_temperature: float = added_field(0.1)
     """Temperature of InfoNCE between moves."""
+    anchor: float = added_field(0.0)
+    """Weight of InfoNCE between the true pose of a picture and the poses of others. With it, typical poses share a
+    phase, and the angle of one picture can be read; needs a normalised operator."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_weights(*LIE_TERMS, "invariant", "moves")
+        self.check_weights(*LIE_TERMS, "invariant", "moves", "anchor")
         if self.operator.fixed == 0:
             raise UserError("lie needs a fixed part of the embedding; set objective.operator.fixed, or use literal")
         if max(getattr(self, name) for name in (*LIE_TERMS, "moves")) == 0:
             raise UserError("all weights of the operator are 0; set objective.euclidean, or use lie_off")
+        if self.anchor > 0 and self.operator.anchor is None:
+            object.__setattr__(self, "operator", replace(self.operator, anchor=ANCHOR))
 
     def adapted(self) -> Self:
         return replace(super().adapted(), euclidean=0.3, moves=1.0)

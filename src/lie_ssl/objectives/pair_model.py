@@ -64,8 +64,9 @@ class PairModel(nn.Module):
         return {name: parameters for name, parameters in groups.items() if parameters}
 
     def forward(
-        self, x: Tensor, x_next: Tensor, delta: Tensor, paired: Tensor, draws: Draws, x_more: Tensor | None = None
-    ) -> PairOutput:
+        self, x: Tensor, x_next: Tensor, delta: Tensor, paired: Tensor, draws: Draws, pose: Tensor | None = None,
+        x_more: Tensor | None = None,
+    ) -> PairOutput:  # fmt: skip
         """Computes the loss of a batch.
 
         Args:
@@ -73,6 +74,7 @@ class PairModel(nn.Module):
             delta: Differences of the poses (B, F).
             paired: (B,), False for rows with one frame only.
             draws: Random numbers.
+            pose: Poses of the first frames (B, F), for objectives that ask for them.
             x_more: The other frames of clips (B, L - 2, C, H, W), if the objective asks for clips.
         """
         total = x.new_zeros(())
@@ -90,7 +92,8 @@ class PairModel(nn.Module):
             own = z[paired]
             negatives = z[~paired] if self.config.singles else None
             with torch.autocast(x.device.type, enabled=False):  # half precision would lose small differences of z
-                pairs = Pairs(own, z_next, delta[paired], negatives, more, self.config.pairs_per_object)
+                poses = None if pose is None else pose[paired]
+                pairs = Pairs(own, z_next, delta[paired], negatives, more, self.config.pairs_per_object, poses)
                 weighted, found, t = self.objective(pairs)
             total, terms = total + weighted, terms | found
             # Distributed training needs gradients for all parameters, also for those that this batch does not use.
@@ -113,10 +116,11 @@ class PairModel(nn.Module):
         return z[: len(first)].repeat_interleave(same, dim=0), z[len(first) : rows], more
 
     def pair_terms(
-        self, z: Tensor, z_next: Tensor, delta: Tensor, more: Tensor | None = None
-    ) -> dict[str, Tensor]:  # fmt: skip
-        """(B, M), (B, M), (B, F), and for clips (B, L - 2, M) -> the unweighted terms of the objective."""
-        terms: dict[str, Tensor] = self.objective(Pairs(z, z_next, delta, more=more)).terms
+        self, z: Tensor, z_next: Tensor, delta: Tensor, pose: Tensor | None = None, more: Tensor | None = None
+    ) -> dict[str, Tensor]:
+        """(B, M), (B, M), (B, F), poses (B, F) of the first frames, and for clips (B, L - 2, M) -> the unweighted terms
+        of the objective."""
+        terms: dict[str, Tensor] = self.objective(Pairs(z, z_next, delta, more=more, pose=pose)).terms
         return terms
 
     def _idle(self, ssl: bool, pairs: bool) -> Iterator[nn.Parameter]:

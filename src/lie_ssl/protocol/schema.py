@@ -249,6 +249,18 @@ TRANSFER = LongTable(
         TEST, TOP1, replace(RATE, key=False), FRAMES, Column("settings", kind=str, key=True),
     ),
 )  # fmt: skip
+PHOTOS = Column("photos", "photographs", str, key=True, user_defined=True)
+UPRIGHT = LongTable(  # accuracies in per cent, angles in degrees; one row for each way to classify
+    "upright",
+    (
+        PHOTOS, METHOD, ARM, SEED,
+        Column("upright", "upright", digits=1), Column("rotated", "rotated", digits=1),
+        Column("relative_median", "angle between two", digits=1), Column("relative_mean", "mean", digits=1),
+        Column("relative_within_30", "within 30", digits=1),
+        Column("absolute_median", "angle of one", digits=1), Column("absolute_mean", "mean", digits=1),
+        Column("absolute_within_30", "within 30", digits=1), FRAMES, Column("settings", kind=str, key=True),
+    ),
+)  # fmt: skip
 MODELS = LongTable(
     "models",
     (
@@ -267,7 +279,7 @@ SWEEP = LongTable(  # the settings of the grid come after the trial
 )  # fmt: skip
 TABLES = (
     ACCURACY, CURVE, TRIALS, PREDICTIONS, EQUIVARIANCE, CROSSTALK, SPEEDS, GAPS, ABLATION, ABLATION_EQUIVARIANCE,
-    TRANSFER, MODELS, SWEEP,
+    TRANSFER, UPRIGHT, MODELS, SWEEP,
 )  # fmt: skip
 TEXT_COLUMNS = {c.name for table in TABLES for c in table.columns if c.kind is str} | {RECIPE.name}
 

@@ -100,9 +100,10 @@ class Checks:
             images = to_float(torch.from_numpy(self.frames.inputs(rows)), _device(model))
             z, z_next, *more = model.method.encoder(images).chunk(2 + len(others))
             delta = torch.from_numpy(batch.delta).to(z.device)
+            pose = torch.from_numpy(batch.pose).to(z.device)
             pairs.append((z, z_next, delta))
             clip = torch.stack(more, dim=1) if more else None
-            for name, value in model.pair_terms(z, z_next, delta, clip).items():
+            for name, value in model.pair_terms(z, z_next, delta, pose, clip).items():
                 sums[name] = sums.get(name, z.new_zeros(())) + value / len(sampler)
         result = {f"validation_{name}": float(_joined(v) / _world()) for name, v in sums.items()}
         if model.operator is not None:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from lie_ssl.errors import UserError
+from lie_ssl.frames.turned import FLAT, in_circle, turned, turned_copies
 from lie_ssl.lie import LieOperator, OperatorConfig
 from lie_ssl.methods.adapted import AdaptConfig, AdaptedEncoder
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
@@ -39,12 +41,14 @@ from lie_ssl.training.moving import (
     find,
     moved_factor,
     named_move,
+    read_angle,
     read_pose,
     read_rotation,
     rotate,
     turn,
 )
 from lie_ssl.training.pictures import as_tensor
+from lie_ssl.training.upright import Upright, angle_posterior, best_angle
 
 Which = Literal["last", "best"]
 WEIGHTS = "model.safetensors"  # of a saved model's folder
@@ -110,6 +114,44 @@ class Loaded:
             raise UserError(f"there are {len(z)} first and {len(z_next)} second pictures; give as many of both")
         reach = self.reaches[index] if self.reaches else math.pi
         return read_pose(self.operator, z, z_next, index, moved_factor(self.factors[index]), reach)
+
+    def angle(self, pictures: Any, factor: str | None = None) -> Pose:
+        """Reads how far single pictures are turned from the typical pose, such as upright.
+
+        The model must have been trained with `--objective.anchor`. If `second_error` is close to `error`, the second
+        angle is nearly as likely.
+
+        Args:
+            pictures: Pictures of any kind that :meth:`embed` takes, or embeddings (N, M).
+            factor: The kind of pose; not needed if there is only one.
+
+        Example:
+            >>> model.angle("tilted.jpg").degrees                              # doctest: +SKIP
+            tensor([-37.5])
+        """
+        index = factor_index(self.operator, self.factors, factor)
+        assert self.operator is not None
+        return read_angle(self.operator, self._embeddings(pictures), index, moved_factor(self.factors[index]))
+
+    def upright(self, pictures: Any, turns: int = 8, sharpness: float = 2.0) -> Upright:
+        """Turns rotated pictures upright, by the angle on which several turned copies of each agree best.
+
+        Args:
+            pictures: Pictures of any kind that :meth:`embed` takes.
+            turns: Number of copies; each is embedded.
+            sharpness: See :func:`lie_ssl.training.upright.angle_posterior`.
+        """
+        index = factor_index(self.operator, self.factors, FLAT)
+        assert self.operator is not None
+        given = as_tensor(pictures, self.encoder.image_size, self.encoder.channels)
+        shown = (given * 255).round().byte() if given.is_floating_point() else given
+        arrays = shown.permute(0, 2, 3, 1).numpy()
+        copies = turned_copies(arrays, turns)
+        z = self.embed(copies.reshape(-1, *copies.shape[2:])).unflatten(0, (len(copies), turns))
+        read_angle(self.operator, z[:, 0], index, moved_factor(FLAT))  # checks the operator
+        degrees, probability = best_angle(angle_posterior(self.operator, z, index, sharpness=sharpness), turns)
+        back = [in_circle(turned(p, -float(a))) for p, a in zip(arrays, degrees, strict=True)]
+        return Upright(np.stack(back), degrees, probability)
 
     def turn(
         self, z: Any, degrees: Move | None = None, factor: str | None = None, *, value: Move | None = None

@@ -181,6 +181,23 @@ def turn(operator: LieOperator, z: Tensor, move: Move, index: int, factor: Facto
     return moved
 
 
+@torch.no_grad()
+def read_angle(operator: LieOperator, z: Tensor, index: int, factor: Factor) -> Pose:
+    """(B, M) embeddings of single pictures -> their angles from the typical pose, if the operator has an anchor."""
+    if factor.name not in (*KINDS, POSE):
+        raise UserError(f"{factor.name} has no typical value from which one picture could differ; use model.pose")
+    if operator.anchor is None:
+        raise UserError(
+            "this model was not asked to tell the angle of one picture; train one with --objective.anchor 1, or give "
+            "two pictures to model.pose"
+        )
+    found = operator.read(z, index)
+    degrees, other = (
+        torch.from_numpy(factor.to_move(x.double().cpu().numpy())).float() for x in (found.t, found.second)
+    )  # fmt: skip
+    return Pose(degrees, found.error.cpu(), other, found.second_error.cpu(), degrees, factor.move_unit or factor.unit)
+
+
 def named_move(factor: Factor, degrees: Move | None, value: Move | None) -> tuple[Move, str]:
     """The move that a user gives as `degrees` or as `value`, and which of them it is."""
     if (degrees is None) == (value is None):
