@@ -7,7 +7,7 @@ from typing import Literal
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import DataConfig
-from lie_ssl.methods.adapted import AdaptConfig
+from lie_ssl.methods.adapted import IDENTITY, AdaptConfig
 from lie_ssl.methods.encoders import EncoderConfig
 from lie_ssl.methods.extractor import FeatureConfig
 from lie_ssl.protocol.evaluate import EvaluateConfig
@@ -93,7 +93,9 @@ class UprightTransfer:
     """Turned copies of each test picture."""
     validation: float = 0.05
     """Share of the training photographs used for validation, if the set has no validation part."""
-    adapt: AdaptConfig = field(default_factory=lambda: AdaptConfig(features=FeatureConfig(grid=6)))
+    adapt: AdaptConfig = field(
+        default_factory=lambda: AdaptConfig(features=FeatureConfig(grid=6), linear=True, identity=IDENTITY)
+    )
     """The features of the frozen encoder, and the heads on them."""
     optim: OptimConfig = field(default_factory=lambda: OptimConfig(steps=800, batch=192))
     """Training of the heads; `operator_lr` is that of the objective."""

@@ -114,10 +114,12 @@ def head_config(
 ) -> PretrainConfig:  # fmt: skip
     """The run that trains a head on all training photographs."""
     run = adapt_config(encoder.config, arm)
+    assert run.adapt is not None
     objective = replace(run.objective, anchor=config.anchor) if isinstance(run.objective, LieConfig) else run.objective
     return replace(
         run, data=str(frames.folder), objective=objective, diverse=1.0, seed=seed,
-        adapt=config.adapt, optim=replace(config.optim, operator_lr=run.optim.operator_lr),
+        adapt=replace(config.adapt, dim=config.adapt.dim or run.adapt.dim),
+        optim=replace(config.optim, operator_lr=run.optim.operator_lr),
     )  # fmt: skip
 
 
