@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from lie_ssl.errors import UserError
 from lie_ssl.methods.draws import derive_seed
-from lie_ssl.serialization import check_numbers
+from lie_ssl.serialization import added_field, check_numbers
 from lie_ssl.storage.limits import check_steps
 from lie_ssl.training.schedule import half_cosine
 
@@ -41,6 +41,9 @@ class ReadoutConfig:
     """Principal components that it sees of larger embeddings."""
     lr: float = 1e-3
     """Peak learning rate."""
+    standardise: bool = added_field(False)
+    """Whether all dimensions count equally in the principal components; otherwise those of a small part, such as v
+    beside u, may be lost."""
 
     def __post_init__(self) -> None:
         check_steps("readout.steps", self.steps)
@@ -60,7 +63,8 @@ class Readout(nn.Module):
     def __init__(self, z: Tensor, config: ReadoutConfig) -> None:
         super().__init__()
         self.mean = z.mean(dim=0)
-        centred = z - self.mean
+        self.deviation = z.std(dim=0) + SMALL if config.standardise else torch.ones(z.shape[1])
+        centred = (z - self.mean) / self.deviation
         self.basis = torch.eye(z.shape[1])
         if z.shape[1] > config.components:
             # Quicker than all components of thousands of dimensions, which would take minutes.
@@ -73,7 +77,7 @@ class Readout(nn.Module):
 
     def components(self, z: Tensor) -> Tensor:
         """(N, M) -> (N, C)."""
-        return ((z - self.mean) @ self.basis) / self.scale
+        return ((z - self.mean) / self.deviation @ self.basis) / self.scale
 
     def forward(self, first: Tensor, second: Tensor) -> Tensor:
         """(P, C), (P, C) components -> (P, 2) cosine and sine of the angle."""
