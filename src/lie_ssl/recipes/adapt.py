@@ -12,6 +12,7 @@ from lie_ssl.methods.extractor import FeatureConfig
 from lie_ssl.objectives.lie import LieConfig
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.grid import Recipe, Unit
+from lie_ssl.protocol.readout import ReadoutConfig
 from lie_ssl.recipes.data import CLASSES, factors_data
 from lie_ssl.recipes.evaluate import ANGLE_METRICS, adapt_evaluation
 from lie_ssl.render.view import RenderSettings
@@ -117,7 +118,7 @@ def _free_rotations(name: str, classes: Sequence[str], instances: int, steps: in
     config = replace(config, diverse=1.0, optim=replace(config.optim, steps=steps))
     features = FeatureConfig(layers=("blocks.2", "blocks.4"), grid=6)
     config = _head(config, features=features, components=512, linear=False, identity=128)
-    evaluation = replace(adapt_evaluation(), metrics=("rotations", "symmetry"))
+    evaluation = replace(adapt_evaluation(), metrics=("rotations", "symmetry"), readout=ReadoutConfig())
     return Recipe(name, data, tuple(Unit(replace(config, seed=seed), evaluation) for seed in SEEDS))
 
 
