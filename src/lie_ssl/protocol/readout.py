@@ -41,9 +41,8 @@ class ReadoutConfig:
     """Principal components that it sees of larger embeddings."""
     lr: float = 1e-3
     """Peak learning rate."""
-    standardise: bool = added_field(False)
-    """Whether all dimensions count equally in the principal components; otherwise those of a small part, such as v
-    beside u, may be lost."""
+    whole: int = added_field(512)
+    """Embeddings up to this size are seen whole, as principal components may lose a small part, such as v beside u."""
 
     def __post_init__(self) -> None:
         check_steps("readout.steps", self.steps)
@@ -63,10 +62,9 @@ class Readout(nn.Module):
     def __init__(self, z: Tensor, config: ReadoutConfig) -> None:
         super().__init__()
         self.mean = z.mean(dim=0)
-        self.deviation = z.std(dim=0) + SMALL if config.standardise else torch.ones(z.shape[1])
-        centred = (z - self.mean) / self.deviation
+        centred = z - self.mean
         self.basis = torch.eye(z.shape[1])
-        if z.shape[1] > config.components:
+        if z.shape[1] > max(config.components, config.whole):
             # Quicker than all components of thousands of dimensions, which would take minutes.
             self.basis = torch.svd_lowrank(centred, min(config.components, len(z)))[2]
         self.scale = (centred @ self.basis).std(dim=0) + SMALL
@@ -77,7 +75,7 @@ class Readout(nn.Module):
 
     def components(self, z: Tensor) -> Tensor:
         """(N, M) -> (N, C)."""
-        return ((z - self.mean) / self.deviation @ self.basis) / self.scale
+        return ((z - self.mean) @ self.basis) / self.scale
 
     def forward(self, first: Tensor, second: Tensor) -> Tensor:
         """(P, C), (P, C) components -> (P, 2) cosine and sine of the angle."""

@@ -37,7 +37,7 @@ def demo_recipe(encoder: str = ENCODER, weights: str | None = None) -> Recipe:
         classes=CLASSES, instances=12, poses=("2d", "yaw"), step=15.0, render=RenderSettings(size=96, supersample=2)
     )
     published = find_encoder(encoder, weights).config
-    evaluation = replace(adapt_evaluation(), readout=ReadoutConfig(steps=500, standardise=True))
+    evaluation = replace(adapt_evaluation(), readout=ReadoutConfig(steps=500, whole=1024))
     units = []
     for arm in ADAPT_ARMS:
         config = adapt_config(published, arm)

@@ -65,7 +65,7 @@ def adapt_evaluation(method: str = "mae", arm: str = "alone") -> EvaluateConfig:
     return EvaluateConfig(
         proportions=(0.05, 0.5), probe=ProbeConfig(steps=1000, rates=rates(-1, -4, 4), optimisers=("adamw",)),
         finetune=FinetuneConfig(steps=0), limit=2000, pairs=20, part="identity", metrics=ANGLE_METRICS,
-        readout=ReadoutConfig(standardise=True),
+        readout=ReadoutConfig(whole=1024),
     )  # fmt: skip
 
 
