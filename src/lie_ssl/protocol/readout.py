@@ -41,8 +41,9 @@ class ReadoutConfig:
     """Principal components that it sees of larger embeddings."""
     lr: float = 1e-3
     """Peak learning rate."""
-    whole: int = added_field(512)
-    """Embeddings up to this size are seen whole, as principal components may lose a small part, such as v beside u."""
+    whole: int | None = added_field(None)
+    """Embeddings up to this size are seen whole, as principal components may lose a small part, such as v beside u; None
+    for the number of components."""
 
     def __post_init__(self) -> None:
         check_steps("readout.steps", self.steps)
@@ -64,7 +65,7 @@ class Readout(nn.Module):
         self.mean = z.mean(dim=0)
         centred = z - self.mean
         self.basis = torch.eye(z.shape[1])
-        if z.shape[1] > max(config.components, config.whole):
+        if z.shape[1] > max(config.components, config.whole or 0):
             # Quicker than all components of thousands of dimensions, which would take minutes.
             self.basis = torch.svd_lowrank(centred, min(config.components, len(z)))[2]
         self.scale = (centred @ self.basis).std(dim=0) + SMALL
