@@ -42,8 +42,8 @@ class ReadoutConfig:
     lr: float = 1e-3
     """Peak learning rate."""
     whole: int | None = added_field(None)
-    """Embeddings up to this size are seen whole, as principal components may lose a small part, such as v beside u; None
-    for the number of components."""
+    """Embeddings up to this size are seen whole, as principal components may lose a small part, such as v beside u.
+    None for the number of components."""
 
     def __post_init__(self) -> None:
         check_steps("readout.steps", self.steps)
