@@ -23,6 +23,7 @@ from lie_ssl.lie.rotation_fit import align_free, is_rotational
 from lie_ssl.lie.rotations import rotation_vector
 
 POSE = "pose"  # the factor of runs in which kinds of pose are not separate
+V_WEIGHT = 2 / 3  # of v in the similarity of pictures
 Move = float | Sequence[float] | Tensor
 
 
@@ -214,8 +215,7 @@ def named_move(factor: Factor, degrees: Move | None, value: Move | None) -> tupl
 def find(operator: LieOperator, queries: Tensor, gallery: Tensor, index: int, k: int) -> Found:
     """Ranks a gallery (N, M) by its similarity to queries (Q, M), which were moved already.
 
-    The similarity is the mean of two cosines: of u, which says what it is, and of the factor's part of v, which says
-    how it is turned.
+    See :func:`unit_parts` for the similarity.
     """
     if k < 1:
         raise UserError(f"k is {k}, but it must be 1 or more")
@@ -223,11 +223,23 @@ def find(operator: LieOperator, queries: Tensor, gallery: Tensor, index: int, k:
         raise UserError("the gallery has no pictures; give at least one")
     delta = torch.zeros(1, len(operator.counts))
     delta[0, index] = 1.0
-    parts = (torch.arange(operator.fixed), operator.moved_dims(delta).cpu())
-    scores = torch.zeros(len(queries), len(gallery))
-    used = [dims for dims in parts if len(dims)]
-    for dims in used:
-        a, b = (functional.normalize(operator.normalise(x)[:, dims], dim=1) for x in (queries, gallery))
-        scores += (a @ b.T) / len(used)
+    dims = operator.moved_dims(delta).cpu()
+    scores = unit_parts(operator, queries, dims) @ unit_parts(operator, gallery, dims).T
     best = scores.topk(min(k, len(gallery)), dim=1)
     return Found(best.indices, best.values)
+
+
+def unit_parts(operator: LieOperator, z: Tensor, dims: Tensor) -> Tensor:
+    """(N, M) -> (N, M'), whose products are similarities: weighted means of the cosines of u and of v.
+
+    u, which says what it is, are the dimensions that the group leaves unchanged, if there are any. v, which says how it
+    is turned, are those in `dims`, as seen from the centre of a centred group. v counts for two thirds.
+    """
+    z = operator.normalise(z)
+    if operator.centred:
+        z = torch.cat([z[:, : operator.fixed], z[:, operator.fixed :] - operator.centre.to(z.dtype)], dim=1)
+    v = functional.normalize(z[:, dims], dim=1)
+    if not operator.fixed:
+        return v
+    u = functional.normalize(z[:, : operator.fixed], dim=1)
+    return torch.cat([math.sqrt(1 - V_WEIGHT) * u, math.sqrt(V_WEIGHT) * v], dim=1)

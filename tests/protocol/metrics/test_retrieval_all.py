@@ -48,7 +48,7 @@ def test_the_ranks_are_those_of_a_plain_loop(index: pd.DataFrame, monkeypatch: p
     for query, target in zip(operator(z[moves.source], delta), moves.target, strict=True):
         query = operator.normalise(query[None])
         parts = [cosine_similarity(query[:, own], unit[:, own]) for own in (slice(FIXED), slice(FIXED, None))]
-        ranks = rankdata(-(parts[0] + parts[1]).detach().numpy().round(5))
+        ranks = rankdata(-(parts[0] + 2 * parts[1]).detach().numpy().round(5))
         reciprocal.append(1 / ranks[int(target)])
     with torch.no_grad():
         found = retrieval_all(context, test)["mrr_all"]

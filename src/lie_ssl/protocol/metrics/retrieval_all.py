@@ -12,12 +12,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional
 
-from lie_ssl.lie import LieOperator
 from lie_ssl.protocol.context import Context, MoveTest
 from lie_ssl.protocol.metrics import Values, metric
 from lie_ssl.protocol.schema import Column
+from lie_ssl.training.moving import unit_parts
 
 AT_ONCE = 2**22  # similarities to compute at a time
 
@@ -33,8 +32,8 @@ AT_ONCE = 2**22  # similarities to compute at a time
     ),
     order=50,
     about="Retrieval among all objects ranks the frames of all known, or of all unknown, instances by their similarity "
-    "to the moved embedding: the mean of the cosine of u, which says what it is, and that of v, which says how it is "
-    "turned.",
+    "to the moved embedding: the cosine of u, which says what it is, counts a third, and that of v, which says how it "
+    "is turned, two thirds.",
 )
 @torch.no_grad()
 def retrieval_all(context: Context, test: MoveTest) -> Values:
@@ -62,19 +61,6 @@ def retrieval_all(context: Context, test: MoveTest) -> Values:
         "mrr_all_transfer": mrr(transferred, places[moves.shared]),
         "mrr_all_identity": mrr(z, places),
     }
-
-
-def unit_parts(operator: LieOperator, z: Tensor, dims: Tensor) -> Tensor:
-    """(N, M) -> (N, M'), whose products are the means of the cosines of u and of v.
-
-    u are the dimensions that the group leaves unchanged, if there are any; v are those in `dims`, as seen from the
-    centre of a centred group.
-    """
-    z = operator.normalise(z)
-    if operator.centred:
-        z = torch.cat([z[:, : operator.fixed], z[:, operator.fixed :] - operator.centre.to(z.dtype)], dim=1)
-    parts = [part for part in (z[:, : operator.fixed], z[:, dims]) if part.shape[1]]
-    return torch.cat([functional.normalize(part, dim=1) for part in parts], dim=1) / math.sqrt(len(parts))
 
 
 def ranks_among(queries: Tensor, frames: Tensor, targets: Tensor) -> Tensor:
