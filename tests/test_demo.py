@@ -84,7 +84,9 @@ def test_both_heads_of_the_demo_are_trained_alike() -> None:
     shared = []
     for each in (unit.pretraining for unit in recipe.units):
         optim = replace(each.optim, operator_lr=default.optim.operator_lr)  # Frames has no operator
-        shared.append(replace(each, objective=default.objective, optim=optim))
+        assert each.adapt is not None
+        head = replace(each.adapt, dim=None)  # nor has it v
+        shared.append(replace(each, objective=default.objective, optim=optim, adapt=head))
     assert shared[0] == shared[1] == shared[2]
 
 

@@ -12,9 +12,10 @@ import torch
 import lie_ssl
 from lie_ssl.cli import main
 from lie_ssl.errors import UserError
+from lie_ssl.protocol.probe import Linear
 from lie_ssl.protocol.schema import UPRIGHT
 from lie_ssl.protocol.studies import UprightTransfer
-from lie_ssl.protocol.turned_tests import Angles, TurnedTests, wrapped
+from lie_ssl.protocol.turned_tests import Angles, TurnedTests, score, wrapped
 from lie_ssl.training.checks import Checks
 from tests.protocol.test_transfer import photographs
 from tests.training.tiny_runs import few_pairs
@@ -88,6 +89,15 @@ def test_wrong_input_is_one_sentence(out: Path, tmp_path: Path, capsys: pytest.C
     assert not list(tmp_path.iterdir())
     with pytest.raises(UserError, match="at least one seed"):
         UprightTransfer(seeds=())
+
+
+def test_loss_prefers_the_classifier_that_is_not_too_sure() -> None:
+    features, labels = torch.tensor([[1.0], [1.0], [-1.0]]), torch.tensor([1, 1, 1])
+    sure, careful = (
+        Linear(torch.zeros(1), torch.ones(1), torch.tensor([[-w], [w]]), torch.zeros(2)) for w in (20.0, 0.3)
+    )
+    assert score(sure, features, labels, "accuracy") == score(careful, features, labels, "accuracy")
+    assert score(sure, features, labels, "loss") < score(careful, features, labels, "loss")
 
 
 def test_small_helpers() -> None:

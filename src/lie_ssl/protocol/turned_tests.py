@@ -6,7 +6,7 @@ Shape letters: N photographs, K turned copies, D features, C classes, M embeddin
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -20,6 +20,8 @@ from lie_ssl.protocol.probe import Linear, Probe, ProbeConfig, best_trial
 from lie_ssl.training.upright import angle_posterior, best_angle, copy_weights
 
 Rows = NDArray[np.int64]
+By = Literal["accuracy", "loss"]
+SMALLEST = 1e-12  # probability
 View = Callable[[Rows], Tensor]  # rows of a data set -> features (rows, D)
 
 
@@ -65,16 +67,23 @@ class TurnedTests:
     def labels(self, rows: Rows) -> Tensor:
         return torch.from_numpy(self.frames.labels[rows])
 
-    def fit(self, view: View, within: float = 0.0, *, rotated: bool = False) -> Linear:
-        """Trains classifiers on pictures rotated by at most `within` degrees, and takes the best on validation: on
-        upright photographs, or with `rotated` on upright and rotated ones."""
+    def fit(self, view: View, within: float = 0.0, *, rotated: bool = False, by: By = "accuracy") -> Linear:
+        """Trains classifiers on pictures rotated by at most `within` degrees, and takes the best on validation.
+
+        Args:
+            view: The features that they see.
+            within: See :meth:`training`.
+            rotated: Whether validation photographs are upright and rotated, or upright only.
+            by: What is compared. A classifier that is averaged over copies needs honest probabilities: the loss.
+        """
         rows = self.training(within)
         features, labels = view(rows), self.labels(rows)
         probe = Probe(self.probe, features.shape[1], len(self.frames.classes))
         probe.fit((features, labels), (features[:0], labels[:0]), self.seed)
         tests = [self.validation.upright, self.validation.rotated] if rotated else [self.validation.upright]
-        found = [probe.accuracy(view(rows[:, 0]), self.labels(rows[:, 0])) for rows in tests]
-        return probe.trial(best_trial(torch.stack(found).mean(dim=0)))
+        trials = [probe.trial(i) for i in range(len(self.probe.trials))]
+        found = [[score(c, view(rows[:, 0]), self.labels(rows[:, 0]), by) for c in trials] for rows in tests]
+        return trials[best_trial(torch.tensor(found).mean(dim=0))]
 
     def single(self, view: View, classifier: Linear, at: Turned) -> Scores:
         """Classifies each picture as it is given."""
@@ -143,6 +152,14 @@ class TurnedTests:
 def wrapped(degrees: NDArray[np.float64]) -> NDArray[np.float64]:
     """Degrees in [-180, 180)."""
     return np.mod(degrees + 180, 360) - 180
+
+
+def score(classifier: Linear, features: Tensor, labels: Tensor, by: By) -> float:
+    """The accuracy, or the negative loss; larger is better."""
+    found = probabilities(classifier, features)
+    if by == "accuracy":
+        return float((found.argmax(dim=1) == labels).double().mean())
+    return float(found.gather(1, labels[:, None]).clamp_min(SMALLEST).log().mean())
 
 
 def probabilities(classifier: Linear, features: Tensor) -> Tensor:

@@ -132,6 +132,7 @@ def measure(
     yield _row("frozen", tests, tests.single(frozen, tests.fit(frozen), tests.test))
     rotated = tests.fit(frozen, ALL, rotated=True)
     yield _row("frozen_rotated", tests, tests.single(frozen, rotated, tests.test))
+    rotated = tests.fit(frozen, ALL, rotated=True, by="loss")
     yield _row("frozen_averaged", tests, tests.averaged(frozen, (rotated,), tests.test, tests.even))
     u = head_view(bank, models["frames"])
     yield _row("frames", tests, tests.single(u, tests.fit(u), tests.test))
@@ -144,7 +145,7 @@ def measure(
     relative, absolute = tests.relative(operator, z, tests.test), tests.absolute(operator, z, tests.test)
     yield _row("lie", tests, tests.single(identity, tests.fit(identity), tests.test), relative, absolute)
     # The nearest copy is up to half a step from upright, so labelled photographs that near are shown too.
-    near = tests.fit(frozen, 180 / config.turns)
+    near = tests.fit(frozen, 180 / config.turns, by="loss")
     for arm, classifiers in (("lie_upright", (near,)), ("lie_upright_rotated", (near, rotated))):
 
         def scores(at: Turned, sharpness: float, use: tuple[Linear, ...] = classifiers) -> Scores:
