@@ -11,12 +11,13 @@ from lie_ssl.errors import UserError
 from lie_ssl.methods.adapted import RIDGE, AdaptConfig, Head, LinearAndLayers
 
 FEATURES, IDENTITY, SHARE = 12, 8, 4
+SLICES = {"pooled": slice(0, 5), "layer3": slice(5, FEATURES)}
 
 
 def head(**settings: object) -> Head:
     torch.manual_seed(0)
     config = AdaptConfig(hidden=16, components=IDENTITY, linear=True, **settings)  # type: ignore[arg-type]
-    return Head(FEATURES, IDENTITY + SHARE, IDENTITY, config).eval()
+    return Head(SLICES, IDENTITY + SHARE, IDENTITY, config).eval()
 
 
 def test_the_linear_map_whitens_the_differences_within_objects() -> None:
@@ -72,9 +73,27 @@ def test_u_may_have_fewer_or_more_dimensions_than_components(size: int) -> None:
 
 
 def test_a_head_without_the_linear_path_is_as_before() -> None:
-    made = Head(FEATURES, IDENTITY + SHARE, IDENTITY, AdaptConfig(hidden=16, components=IDENTITY))
+    made = Head(SLICES, IDENTITY + SHARE, IDENTITY, AdaptConfig(hidden=16, components=IDENTITY))
     made.scale_down(torch.randn(5, FEATURES))
     assert {name.partition(".")[0] for name, _ in made.named_parameters()} == {"identity", "moved"}
     assert "identity.1.weight" in made.state_dict()
     with pytest.raises(UserError, match=r"adapt\.identity is 0"):
         AdaptConfig(identity=0)
+
+
+def test_known_components_give_the_same_embedding() -> None:
+    made, x = head(), torch.randn(200, FEATURES)
+    made.reduce(x)
+    torch.testing.assert_close(made(torch.cat([x, made.components(x)], dim=1)), made(x))
+
+
+def test_v_can_see_the_maps_alone() -> None:
+    made, x = head(maps=True, moved_hidden=24), torch.randn(3, FEATURES)
+    assert isinstance(made.moved, torch.nn.Sequential)
+    assert [layer.weight.shape for layer in made.moved if isinstance(layer, torch.nn.Linear)] == [(24, 7), (SHARE, 24)]
+    other = x.clone()
+    other[:, SLICES["pooled"]] += 1
+    assert torch.equal(made(x)[:, IDENTITY:], made(other)[:, IDENTITY:])
+    assert not torch.equal(made(x)[:, :IDENTITY], made(other)[:, :IDENTITY])
+    only = Head({"pooled": slice(0, 5)}, IDENTITY + SHARE, IDENTITY, AdaptConfig(maps=True))  # an encoder without maps
+    assert only(torch.randn(3, 5)).shape == (3, IDENTITY + SHARE)

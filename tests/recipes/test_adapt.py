@@ -8,6 +8,7 @@ from lie_ssl.recipes.adapt import ADAPT_GRIDS, OBJECTS, SEEDS, TRAINING_OBJECTS,
 from lie_ssl.training.model import build_model
 
 FACTORS = ("2d", "3d", "yaw")
+STORED = {"pooled": slice(0, 1280), "blocks.4": slice(1280, 3072)}
 
 
 @pytest.mark.parametrize("name", ADAPT_GRIDS)
@@ -22,7 +23,7 @@ def test_every_variant_can_be_built_and_is_another_model() -> None:
     units = [u for u in ADAPT_GRIDS["adapt/ablations"]().units if u.pretraining.seed == SEEDS[0]]
     assert [u.pretraining.variant for u in units] == [None, *VARIANTS]
     for unit in units:
-        model = build_model(unit.pretraining, 96, 3, FACTORS, stored=3072)
+        model = build_model(unit.pretraining, 96, 3, FACTORS, stored=STORED)
         assert model.operator is not None
         assert len(model.operator.shares) == len(FACTORS)
 

@@ -383,7 +383,7 @@ def test_the_neighbours_of_a_check_are_found_by_identity(tiny: FrameSet, banks: 
     """The rest of z says the pose; other runs compare all of it."""
     config = tiny_adapted(tiny, banks)
     frames = stored(config, tiny)
-    model = build_model(config, 16, 3, ("2d", "3d"), stored=frames.bank.dim)
+    model = build_model(config, 16, 3, ("2d", "3d"), stored=frames.bank.slices)
     assert recognised(model) == slice(IDENTITY)
     checks = Checks(frames, 8, 0.5, seed=0, kinds=("2d", "3d"))
     before = checks.run(model)["knn"]
@@ -391,7 +391,9 @@ def test_the_neighbours_of_a_check_are_found_by_identity(tiny: FrameSet, banks: 
     with torch.no_grad():
         head.moved[-1].weight *= 100
         assert checks.run(model)["knn"] == before
-    assert recognised(build_model(tiny_adapted(tiny, banks, "frames"), 16, 3, stored=9)) == slice(None)
+    assert recognised(build_model(tiny_adapted(tiny, banks, "frames"), 16, 3, stored={"pooled": slice(0, 9)})) == slice(
+        None
+    )
     assert recognised(build_model(tiny_run(tiny, "simclr", "lie"), 16, 3)) == slice(None)
 
 

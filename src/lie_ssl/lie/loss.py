@@ -29,7 +29,7 @@ class LieTerms(NamedTuple):
     """
 
     total: Tensor
-    lie: Tensor
+    lie: Tensor | None  # None in training if its weight is 0, as the projection head takes time
     euclidean: Tensor
     coordinates: Tensor
     invariant: Tensor
@@ -114,7 +114,7 @@ class LieLoss(nn.Module):
         if config.anchor > 0 and operator.anchor is None:
             raise ValueError("the anchor's term needs an operator with an anchor: LieOperator(anchor=0.05)")
         self.operator, self.config = operator, config
-        self.head = ProjectionHead(operator.dim, batch_norm=config.batch_norm)
+        self.head = ProjectionHead(operator.dim, batch_norm=config.batch_norm).requires_grad_(config.lie > 0)
         self.invariant_head: ProjectionHead | None = None
         if config.invariant > 0:
             self.invariant_head = ProjectionHead(operator.fixed, batch_norm=config.batch_norm)
@@ -150,12 +150,15 @@ class LieLoss(nn.Module):
         active = self.operator.active(delta)
         affine = self._affine(source, target, active, joined) if self.operator.centred else None
         moved: Tensor = self.operator(source, t, affine)
-        lie = joined.mean(self._lie((source, target, moved), others, joined, single))
+        lie = None
+        if self.config.lie > 0 or not self.training:
+            lie = joined.mean(self._lie((source, target, moved), others, joined, single))
         euclidean = joined.mean(self._euclidean(moved, target, active, affine))
         coordinates = joined.mean(self._coordinates(t, delta))
         invariant = joined.mean(self._invariant((z, z_next), negatives, joined, single))
         w = self.config
-        total = w.lie * lie + w.euclidean * euclidean + w.coordinates * coordinates + w.invariant * invariant
+        total = w.euclidean * euclidean + w.coordinates * coordinates + w.invariant * invariant
+        total = w.lie * lie + total if lie is not None and w.lie > 0 else total
         moves = joined.mean(self._moves(z, z_next, t, active, joined)) if w.moves > 0 else None
         total = total if moves is None else total + w.moves * moves
         anchor = joined.mean(self._anchor(z, z_next, delta, pose, joined)) if w.anchor > 0 else None
@@ -171,16 +174,12 @@ class LieLoss(nn.Module):
     def _lie(
         self, groups: tuple[Tensor, ...], negatives: Tensor | None, joined: JoinedBatch, single: JoinedBatch | None
     ) -> Tensor:
-        with torch.set_grad_enabled(torch.is_grad_enabled() and self.config.lie > 0):  # else for the log only
-            first, second, moved, *others = project(self.head, groups, negatives, joined, single)
-            losses = lie_info_nce(
-                first, second, moved, *others,
-                start=joined.start, size=joined.rows, temperature=self.config.temperature,
-                own_negative=self.config.own_negative,
-            )  # fmt: skip
-        if self.config.lie > 0:
-            return losses
-        return losses + 0 * sum(p.sum() for p in self.head.parameters())  # processes expect gradients of all weights
+        first, second, moved, *others = project(self.head, groups, negatives, joined, single)
+        return lie_info_nce(
+            first, second, moved, *others,
+            start=joined.start, size=joined.rows, temperature=self.config.temperature,
+            own_negative=self.config.own_negative,
+        )  # fmt: skip
 
     def _affine(
         self, source: Tensor, target: Tensor, active: Tensor, joined: JoinedBatch

@@ -5,6 +5,7 @@ Shape letters: B batch, C channels, S image size, V stored views, K features, M 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -13,12 +14,13 @@ from torch import Tensor, nn
 
 from lie_ssl.errors import UserError
 from lie_ssl.methods.encoders import Encoder
-from lie_ssl.methods.extractor import FeatureConfig, FeatureExtractor
+from lie_ssl.methods.extractor import POOLED, FeatureConfig, FeatureExtractor
 from lie_ssl.methods.stages import empty_pictures, last_stages
 from lie_ssl.serialization import added_field, check_numbers
 
 IDENTITY, SHARE = 512, 48  # default sizes of u, and of v for each factor of variation
 RIDGE = 0.1  # of the mean variance within objects, added to all of them
+EVERYTHING = slice(None)
 SMALL = 1e-6  # avoids a division by zero for constant features
 
 
@@ -31,7 +33,7 @@ class AdaptConfig:
     dim: int | None = None
     """Size of the embedding z; None for that of u and 48 for each factor of variation."""
     hidden: int = 512
-    """Width of both parts of the head."""
+    """Width of the parts of the head."""
     components: int | None = 1024
     """Principal components of the features that the identity part of z sees; None for all features."""
     dropout: float = 0.2
@@ -43,16 +45,24 @@ class AdaptConfig:
     linear: bool = added_field(False)
     """Whether u is the sum of the two layers and a linear map, which starts by scaling down what differs between the
     frames of an object."""
+    maps: bool = added_field(False)
+    """Whether v sees the maps of middle layers only, and not the pooled output, in which little is left of the pose."""
+    moved_hidden: int | None = added_field(None)
+    """Width of the part that gives v; None for `hidden`."""
 
     def __post_init__(self) -> None:
         check_numbers(self, "adapt")
-        for name in ("dim", "hidden", "components", "identity"):
+        for name in ("dim", "hidden", "components", "identity", "moved_hidden"):
             if (value := getattr(self, name)) is not None and value < 1:
                 raise UserError(f"adapt.{name} is {value}, but it must be 1 or more")
         if not 0 <= self.dropout < 1:
             raise UserError(f"adapt.dropout is {self.dropout}, but it must lie in [0, 1)")
         if self.views < 0 or self.views == 1:
             raise UserError(f"adapt.views is {self.views}, but it must be 0, or 2 or more")
+
+    def moved_features(self, slices: Mapping[str, slice]) -> slice:
+        """The features that v sees, given the parts of all features; all of them if there are no maps."""
+        return slice(slices[POOLED].stop if self.maps and len(slices) > 1 else 0, None)
 
     def embedding(self, factors: int, identity: int | None = None) -> int:
         """The size of z for a number of factors of variation, and a size of u if the objective has its own."""
@@ -62,12 +72,12 @@ class AdaptConfig:
 class Head(nn.Module):
     """Maps features (B, K) to embeddings z = (u, v) of size M, by two layers each for u and v.
 
-    v sees all standardised features, and u only their principal components: recognition of new objects gains from
-    fewer features, pose from more. With `linear`, u also has a linear path, which keeps what the published encoder
-    knows.
+    u sees the principal components of all standardised features, and v the features themselves: recognition of new
+    objects gains from fewer features, pose from more. With `linear`, u also has a linear path, which keeps what the
+    published encoder knows. With `maps`, v does not see the pooled output.
 
     Args:
-        features: K.
+        slices: The parts of the features, K in all, as :attr:`FeatureExtractor.slices` has them.
         dim: M.
         identity: Size of u.
         config: Widths and dropout.
@@ -77,14 +87,17 @@ class Head(nn.Module):
     std: Tensor
     basis: Tensor
 
-    def __init__(self, features: int, dim: int, identity: int, config: AdaptConfig) -> None:
+    def __init__(self, slices: Mapping[str, slice], dim: int, identity: int, config: AdaptConfig) -> None:
         super().__init__()
+        features = feature_count(slices)
+        self.seen_by_v = config.moved_features(slices)
         components = min(features, config.components or features)
         self.register_buffer("mean", torch.zeros(features))
         self.register_buffer("std", torch.ones(features))
         self.register_buffer("basis", torch.eye(features, components))
         self.identity = _identity_part(components, identity, config) if identity else None
-        self.moved = _layers(features, dim - identity, config) if dim > identity else None
+        own = len(range(features)[self.seen_by_v])
+        self.moved = _layers(own, dim - identity, config, config.moved_hidden) if dim > identity else None
 
     @torch.no_grad()
     def standardise(self, mean: Tensor, std: Tensor) -> None:
@@ -117,15 +130,23 @@ class Head(nn.Module):
             x = (within / (self.std + SMALL)) @ self.basis
             self.identity.start(x.T @ x / len(x))
 
-    def standardised(self, features: Tensor) -> Tensor:
-        """(B, K) -> (B, K)."""
-        return (features - self.mean) / (self.std + SMALL)
+    def standardised(self, features: Tensor, part: slice = EVERYTHING) -> Tensor:
+        """(B, K) -> (B, K), or a part of these."""
+        return (features[:, part] - self.mean[part]) / (self.std[part] + SMALL)
+
+    @torch.no_grad()
+    def components(self, features: Tensor) -> Tensor:
+        """(B, K) -> (B, C), the principal components, of which there are C."""
+        return self.standardised(features) @ self.basis
 
     def forward(self, features: Tensor) -> Tensor:
-        """(B, K) -> (B, M)."""
-        x = self.standardised(features)
-        parts = [] if self.identity is None else [self.identity(x @ self.basis)]
-        parts += [] if self.moved is None else [self.moved(x)]
+        """(B, K) -> (B, M); also (B, K + C), features followed by their principal components, which saves time."""
+        features, known = features[:, : len(self.mean)], features[:, len(self.mean) :]
+        parts = []
+        if self.identity is not None:
+            parts.append(self.identity(known if known.shape[1] else self.components(features)))
+        if self.moved is not None:
+            parts.append(self.moved(self.standardised(features, self.seen_by_v)))
         return torch.cat(parts, dim=1)
 
 
@@ -162,10 +183,16 @@ def _identity_part(components: int, dim: int, config: AdaptConfig) -> nn.Module:
     return LinearAndLayers(components, dim, config) if config.linear else _layers(components, dim, config)
 
 
-def _layers(features: int, dim: int, config: AdaptConfig) -> nn.Sequential:
+def feature_count(slices: Mapping[str, slice]) -> int:
+    """The number of features of all parts."""
+    return max(int(part.stop) for part in slices.values())
+
+
+def _layers(features: int, dim: int, config: AdaptConfig, hidden: int | None = None) -> nn.Sequential:
+    hidden = hidden or config.hidden
     return nn.Sequential(
-        nn.Dropout(config.dropout), nn.Linear(features, config.hidden), nn.GELU(), nn.Dropout(config.dropout),
-        nn.Linear(config.hidden, dim),
+        nn.Dropout(config.dropout), nn.Linear(features, hidden), nn.GELU(), nn.Dropout(config.dropout),
+        nn.Linear(hidden, dim),
     )  # fmt: skip
 
 

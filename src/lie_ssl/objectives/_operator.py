@@ -102,9 +102,5 @@ class OperatorObjective(PairObjective):
 
     def forward(self, pairs: Pairs) -> Terms:
         found = self.loss(pairs.z, pairs.z_next, pairs.delta, negatives=pairs.negatives, pose=pairs.pose)
-        terms = {name: getattr(found, name) for name in (*LIE_TERMS, "invariant")}
-        if found.moves is not None:
-            terms["moves"] = found.moves
-        if found.anchor is not None:
-            terms["anchor"] = found.anchor
-        return Terms(found.total, terms, found.t.detach())
+        terms = {name: getattr(found, name) for name in (*LIE_TERMS, "invariant", "moves", "anchor")}
+        return Terms(found.total, {k: v for k, v in terms.items() if v is not None}, found.t.detach())

@@ -39,6 +39,9 @@ class PairModel(nn.Module):
             self.objective = config.build(method.encoder.dim, factors)
         if isinstance(self.mover, LieOperator):
             method.encoder.output = self.mover.normalisation()
+        if config.ssl == 0 and config.view != "ssl":  # no term uses the method's own layers
+            for parameter in without(list(method.encoder.parameters()), list(method.parameters())):
+                parameter.requires_grad_(False)
 
     @property
     def mover(self) -> Mover | None:
@@ -128,7 +131,7 @@ class PairModel(nn.Module):
         encoder = {id(p) for p in self.method.encoder.parameters()}
         for module, used in ((self.method, ssl), (self.objective, pairs)):
             if not used:
-                yield from (p for p in module.parameters() if id(p) not in encoder)
+                yield from (p for p in module.parameters() if p.requires_grad and id(p) not in encoder)
 
 
 def trained(module: nn.Module) -> list[nn.Parameter]:

@@ -35,6 +35,7 @@ WITHIN = 12_000  # about as many rows show how frames of the same object differ
 # large as everything else, and a feature that is 0 in all training frames would explode in the first other one.
 RESOLUTION, SMALLEST = 2.0**-10, 1e-6
 IGNORED = 1e6  # as deviation of a feature that is ignored
+MOST_COMPONENTS = 2**30  # bytes of principal components in memory; more are computed in every step
 
 
 class BankedFrames(FrameSet):
@@ -48,10 +49,14 @@ class BankedFrames(FrameSet):
     def __init__(self, frames: FrameSet, bank: FeatureBank) -> None:
         super().__init__(frames.folder)
         self.bank = bank
+        self._components: StoredComponents | None = None
 
     def inputs(self, rows: NDArray[np.integer]) -> NDArray[Any]:
-        """Reads the features of the given rows: (len(rows), 1 + V, K) float16."""
-        return self.bank.read(rows)
+        """Reads the features of the given rows, (len(rows), 1 + V, K) float16. Those of frames that training shows are
+        followed by their principal components, once a head is standardised."""
+        features = self.bank.read(rows)
+        components = None if self._components is None else self._components.read(rows)
+        return features if components is None else np.concatenate([features, components], axis=2)
 
     def standardise(self, encoder: AdaptedEncoder, diverse: float) -> None:
         """Gives the head the mean, deviation and principal components of the features of all frames that training
@@ -74,6 +79,9 @@ class BankedFrames(FrameSet):
         sample = rows[:: -(-len(rows) // SAMPLE)]
         encoder.head.reduce(torch.from_numpy(self.bank.read(sample)[:, 0]).float())
         encoder.head.scale_down(self._within([np.concatenate(i.kinds) for i in seen if i.kinds]))
+        size = 2 * len(rows) * (1 + self.bank.views) * encoder.head.basis.shape[1]
+        if encoder.head.identity is not None and size <= MOST_COMPONENTS:
+            self._components = StoredComponents(encoder.head, self.bank, rows)
 
     def _within(self, objects: Sequence[Rows]) -> Tensor:
         """(N, K) features of some frames of each object, evenly spaced, minus their mean."""
@@ -83,6 +91,32 @@ class BankedFrames(FrameSet):
             own = torch.from_numpy(self.bank.read(np.sort(rows)[:: -(-len(rows) // most)])[:, 0]).float()
             found.append(own - own.mean(dim=0))
         return torch.cat(found)
+
+
+class StoredComponents:
+    """Principal components of the features of some frames: training reads each frame many times.
+
+    They are computed in a fixed order, so that a resumed run gets the same bits.
+
+    Args:
+        head: The head that has the components, C of them.
+        bank: The features.
+        rows: The frames, in ascending order.
+    """
+
+    def __init__(self, head: Head, bank: FeatureBank, rows: Rows) -> None:
+        self._places = np.full(len(bank), -1, np.int64)
+        self._places[rows] = np.arange(len(rows))
+        self._values = np.empty((len(rows), 1 + bank.views, head.basis.shape[1]), np.float16)
+        for start in range(0, len(rows), CHUNK):
+            features = torch.from_numpy(bank.read(rows[start : start + CHUNK])).float()
+            found = head.components(features.flatten(0, 1)).unflatten(0, features.shape[:2])
+            self._values[start : start + CHUNK] = found.numpy()
+
+    def read(self, rows: NDArray[np.integer]) -> NDArray[np.float16] | None:
+        """Rows (B,) -> (B, 1 + V, C); None if one of them is not stored."""
+        places = self._places[rows]
+        return None if (places < 0).any() else self._values[places]
 
 
 def stored_features(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import torch
 
 from lie_ssl.errors import UserError
 from lie_ssl.lie import LieOperator
-from lie_ssl.methods.adapted import AdaptConfig, AdaptedEncoder, Head
+from lie_ssl.methods.adapted import AdaptConfig, AdaptedEncoder, Head, feature_count
 from lie_ssl.methods.draws import derive_seed
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
 from lie_ssl.methods.extractor import FeatureExtractor
@@ -27,7 +27,7 @@ USUAL = 512  # settings up to this size are assumed to fit
 
 def build_model(
     config: PretrainConfig, size: int, channels: int, factors: Sequence[str] = ("pose",),
-    extractor: FeatureExtractor | None = None, stored: int | None = None,
+    extractor: FeatureExtractor | None = None, stored: Mapping[str, slice] | None = None,
 ) -> PairModel:  # fmt: skip
     """Builds the model for frames of the given size; the same seed gives the same encoder and heads in every arm.
 
@@ -36,7 +36,7 @@ def build_model(
         size, channels: Those of the frames.
         factors: Factors of variation.
         extractor: The frozen encoder of an adapted one; None to train its head on stored features.
-        stored: The number of stored features, if there is no extractor.
+        stored: The parts of the stored features, if there is no extractor.
     """
     for name, found in (("image_size", size), ("channels", channels)):
         if (given := getattr(config.encoder, name)) not in (None, found):
@@ -71,7 +71,7 @@ def set_speeds(operator: LieOperator | None, factors: Sequence[str], reaches: Se
 
 def build_adapted(
     config: AdaptConfig, dim: int, identity: int, size: int, channels: int, extractor: FeatureExtractor | None,
-    stored: int | None = None,
+    stored: Mapping[str, slice] | None = None,
 ) -> AdaptedEncoder:  # fmt: skip
     """Builds an adapted encoder with a new head.
 
@@ -81,12 +81,14 @@ def build_adapted(
         size, channels: Those of the frames.
         extractor, stored: As in :func:`build_model`.
     """
-    features = stored if extractor is None else extractor.dim
-    assert features is not None
+    slices = stored if extractor is None else extractor.slices
+    assert slices is not None
+    features = feature_count(slices)
     components = min(features, config.components or features)
-    weights = config.hidden * (features + dim) + features * components + config.linear * components * identity
+    hidden = max(config.hidden, config.moved_hidden or 0)
+    weights = hidden * (features + dim) + features * components + config.linear * components * identity
     check_memory(4 * weights, f"a head of {weights:.3g} weights", "use a smaller --adapt.hidden or --adapt.dim")
-    return AdaptedEncoder(Head(features, dim, identity, config), dim, size, channels, extractor)
+    return AdaptedEncoder(Head(slices, dim, identity, config), dim, size, channels, extractor)
 
 
 def check_model(config: PretrainConfig, size: int, channels: int, factors: Sequence[str]) -> None:

@@ -109,7 +109,7 @@ def pretrain(
         if encoder is None and config.encoder.weights is None and not is_import_path(config.encoder.name):
             reporter.say(f"warning: {config.encoder.name} has random weights; give --weights timm or a file")
     model = build_model(
-        config, frames.size, frames.channels, sampler.deltas.factors, stored=None if frozen is None else frozen.dim,
+        config, frames.size, frames.channels, sampler.deltas.factors, stored=None if frozen is None else frozen.slices,
         extractor=None if config.unfreeze is None else frozen,
     )  # fmt: skip
     set_speeds(model.operator, sampler.deltas.factors, reaches(frames.index, sampler.deltas.factors))
