@@ -14,7 +14,15 @@ from torch.nn import functional
 
 from lie_ssl.errors import UserError
 from lie_ssl.methods.encoders import Encoder, EncoderConfig, create_encoder
-from lie_ssl.methods.extractor import FeatureConfig, FeatureExtractor, as_encoder, cell_weights
+from lie_ssl.methods.extractor import (
+    CHANNELS,
+    FeatureConfig,
+    FeatureExtractor,
+    as_encoder,
+    cell_weights,
+    find_maps,
+    random_directions,
+)  # fmt: skip
 
 FAMILIES: dict[str, tuple[EncoderConfig, int, str]] = {
     "efficientnet": (EncoderConfig("tf_efficientnet_lite0"), 96, "blocks.4"),
@@ -56,15 +64,28 @@ def expected(encoder: Encoder, layer: str, x: Tensor, grid: int) -> tuple[Tensor
 def test_features_are_the_output_and_the_averaged_map(family: tuple[Encoder, str]) -> None:
     encoder, layer = family
     extractor = FeatureExtractor(encoder)
-    assert extractor.layers == (layer,)
+    assert extractor.layers[-1] == layer
     assert extractor.note == ""
     x = pictures(encoder)
-    z, averaged = expected(encoder, layer, x, grid=4)
     found = extractor(x)
     assert found.dtype == torch.float32
     assert found.shape == (5, extractor.dim)
-    assert torch.equal(found[:, extractor.slices["pooled"]], z)
-    assert torch.allclose(found[:, extractor.slices[layer]], averaged, rtol=1e-5, atol=1e-5)
+    for name in extractor.layers:
+        z, averaged = expected(encoder, name, x, grid=4)
+        assert torch.equal(found[:, extractor.slices["pooled"]], z)
+        channels = find_maps(encoder)[name].channels
+        if channels > CHANNELS:
+            averaged = (random_directions(channels, CHANNELS) @ averaged.unflatten(1, (channels, -1))).flatten(1)
+        assert torch.allclose(found[:, extractor.slices[name]], averaged, rtol=1e-4, atol=1e-4)
+
+
+def test_random_directions_are_orthogonal_and_keep_lengths() -> None:
+    directions = random_directions(300, 20)
+    torch.testing.assert_close(directions @ directions.T, 15 * torch.eye(20), atol=1e-4, rtol=1e-4)
+    x = torch.randn(300, 500, generator=torch.Generator().manual_seed(0))
+    assert float((directions @ x).square().sum() / x.square().sum()) == pytest.approx(1, rel=0.05)
+    with pytest.raises(UserError, match=r"features\.channels is 0"):
+        FeatureConfig(channels=0)
 
 
 @torch.no_grad()
@@ -79,7 +100,8 @@ def test_features_do_not_depend_on_the_batch(family: tuple[Encoder, str]) -> Non
 
 def test_the_size_for_efficientnet_lite() -> None:
     extractor = FeatureExtractor(create_encoder(EncoderConfig("tf_efficientnet_lite0"), 96, 3))
-    assert extractor.slices == {"pooled": slice(0, 1280), "blocks.4": slice(1280, 3072)}
+    early = {"blocks.2": slice(1280, 1920), "blocks.3": slice(1920, 3200)}
+    assert extractor.slices == {"pooled": slice(0, 1280), **early, "blocks.4": slice(3200, 4992)}
 
 
 @torch.no_grad()

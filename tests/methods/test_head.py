@@ -97,3 +97,16 @@ def test_v_can_see_the_maps_alone() -> None:
     assert not torch.equal(made(x)[:, :IDENTITY], made(other)[:, :IDENTITY])
     only = Head({"pooled": slice(0, 5)}, IDENTITY + SHARE, IDENTITY, AdaptConfig(maps=True))  # an encoder without maps
     assert only(torch.randn(3, 5)).shape == (3, IDENTITY + SHARE)
+
+
+def test_u_can_leave_out_early_layers() -> None:
+    slices = {"pooled": slice(0, 5), "layer2": slice(5, 8), "layer3": slice(8, FEATURES)}
+    for components in (6, None):
+        config = AdaptConfig(hidden=16, components=components, maps=True)
+        made, x = Head(slices, IDENTITY + SHARE, IDENTITY, config).eval(), torch.randn(50, FEATURES)
+        made.reduce(x)
+        other = x.clone()
+        other[:, slices["layer2"]] += 1
+        assert torch.equal(made(x)[:, :IDENTITY], made(other)[:, :IDENTITY])
+        assert not torch.equal(made(x)[:, IDENTITY:], made(other)[:, IDENTITY:])
+        assert made.components(x).shape == (50, components or 9)

@@ -112,7 +112,7 @@ def change_card(folder: Path, **values: Any) -> None:
         Damage("missing", lambda f: (f / FEATURES).unlink(), "has 0 bytes instead of"),
         Damage("json", lambda f: (f / "card.json").write_text("{"), "card.json is damaged"),
         Damage("changed", lambda f: change_card(f, dim=5), "has been changed or is damaged"),
-        Damage("format", lambda f: change_card(f, format=9), "has format 9, but this version reads 1"),
+        Damage("format", lambda f: change_card(f, format=9), "has format 9, but this version reads 2"),
         Damage("field", lambda f: change_card(f, dim="5"), "has '5' for 'dim'"),
     ],
     ids=lambda damage: damage.name,

@@ -6,7 +6,7 @@ Shape letters: B batch, C channels, S image size, V stored views, K features, M 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import torch
@@ -46,23 +46,40 @@ class AdaptConfig:
     """Whether u is the sum of the two layers and a linear map, which starts by scaling down what differs between the
     frames of an object."""
     maps: bool = added_field(False)
-    """Whether v sees the maps of middle layers only, and not the pooled output, in which little is left of the pose."""
+    """Whether v sees the maps of middle layers only, and u only the pooled output and the map of the last of them:
+    early layers know the pose, late ones what an object is."""
     moved_hidden: int | None = added_field(None)
     """Width of the part that gives v; None for `hidden`."""
+    moved_dropout: float | None = added_field(None)
+    """Dropout in the part that gives v; None for `dropout`."""
 
     def __post_init__(self) -> None:
         check_numbers(self, "adapt")
         for name in ("dim", "hidden", "components", "identity", "moved_hidden"):
             if (value := getattr(self, name)) is not None and value < 1:
                 raise UserError(f"adapt.{name} is {value}, but it must be 1 or more")
-        if not 0 <= self.dropout < 1:
-            raise UserError(f"adapt.dropout is {self.dropout}, but it must lie in [0, 1)")
+        for name in ("dropout", "moved_dropout"):
+            if (value := getattr(self, name)) is not None and not 0 <= value < 1:
+                raise UserError(f"adapt.{name} is {value}, but it must lie in [0, 1)")
         if self.views < 0 or self.views == 1:
             raise UserError(f"adapt.views is {self.views}, but it must be 0, or 2 or more")
 
-    def moved_features(self, slices: Mapping[str, slice]) -> slice:
+    def for_v(self) -> AdaptConfig:
+        """The settings of the part that gives v."""
+        dropout = self.dropout if self.moved_dropout is None else self.moved_dropout
+        return replace(self, hidden=self.moved_hidden or self.hidden, dropout=dropout)
+
+    def seen_by_v(self, slices: Mapping[str, slice]) -> slice:
         """The features that v sees, given the parts of all features; all of them if there are no maps."""
         return slice(slices[POOLED].stop if self.maps and len(slices) > 1 else 0, None)
+
+    def seen_by_u(self, slices: Mapping[str, slice]) -> Tensor:
+        """The indices of the features that u sees."""
+        seen = torch.ones(feature_count(slices), dtype=torch.bool)
+        if self.maps:
+            for part in list(slices.values())[1:-1]:
+                seen[part] = False
+        return seen.nonzero()[:, 0]
 
     def embedding(self, factors: int, identity: int | None = None) -> int:
         """The size of z for a number of factors of variation, and a size of u if the objective has its own."""
@@ -72,9 +89,9 @@ class AdaptConfig:
 class Head(nn.Module):
     """Maps features (B, K) to embeddings z = (u, v) of size M, by two layers each for u and v.
 
-    u sees the principal components of all standardised features, and v the features themselves: recognition of new
+    u sees principal components of the standardised features, and v the features themselves: recognition of new
     objects gains from fewer features, pose from more. With `linear`, u also has a linear path, which keeps what the
-    published encoder knows. With `maps`, v does not see the pooled output.
+    published encoder knows. With `maps`, each sees only those layers that help it.
 
     Args:
         slices: The parts of the features, K in all, as :attr:`FeatureExtractor.slices` has them.
@@ -90,14 +107,14 @@ class Head(nn.Module):
     def __init__(self, slices: Mapping[str, slice], dim: int, identity: int, config: AdaptConfig) -> None:
         super().__init__()
         features = feature_count(slices)
-        self.seen_by_v = config.moved_features(slices)
-        components = min(features, config.components or features)
+        self.seen_by_u, self.seen_by_v = config.seen_by_u(slices), config.seen_by_v(slices)
+        components = min(len(self.seen_by_u), config.components or features)
         self.register_buffer("mean", torch.zeros(features))
         self.register_buffer("std", torch.ones(features))
-        self.register_buffer("basis", torch.eye(features, components))
+        self.register_buffer("basis", torch.eye(features)[:, self.seen_by_u[:components]])
         self.identity = _identity_part(components, identity, config) if identity else None
         own = len(range(features)[self.seen_by_v])
-        self.moved = _layers(own, dim - identity, config, config.moved_hidden) if dim > identity else None
+        self.moved = _layers(own, dim - identity, config.for_v()) if dim > identity else None
 
     @torch.no_grad()
     def standardise(self, mean: Tensor, std: Tensor) -> None:
@@ -109,15 +126,15 @@ class Head(nn.Module):
     def reduce(self, sample: Tensor) -> None:
         """Sets the principal components to those of some features (N, K), with a mean square of 1 in all."""
         count = self.basis.shape[1]
-        if count == len(self.basis):
+        if count == len(self.seen_by_u):
             return
-        x = self.standardised(sample)
+        x = self.standardised(sample)[:, self.seen_by_u]
         rank = min(count, len(x))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
             vectors = torch.svd_lowrank(x, q=rank, niter=3)[2]
         self.basis.zero_()
-        self.basis[:, :rank] = vectors / (x @ vectors).square().mean().sqrt().clamp_min(SMALL)
+        self.basis[self.seen_by_u, :rank] = vectors / (x @ vectors).square().mean().sqrt().clamp_min(SMALL)
 
     @torch.no_grad()
     def scale_down(self, within: Tensor) -> None:
@@ -134,7 +151,6 @@ class Head(nn.Module):
         """(B, K) -> (B, K), or a part of these."""
         return (features[:, part] - self.mean[part]) / (self.std[part] + SMALL)
 
-    @torch.no_grad()
     def components(self, features: Tensor) -> Tensor:
         """(B, K) -> (B, C), the principal components, of which there are C."""
         return self.standardised(features) @ self.basis
@@ -188,11 +204,10 @@ def feature_count(slices: Mapping[str, slice]) -> int:
     return max(int(part.stop) for part in slices.values())
 
 
-def _layers(features: int, dim: int, config: AdaptConfig, hidden: int | None = None) -> nn.Sequential:
-    hidden = hidden or config.hidden
+def _layers(features: int, dim: int, config: AdaptConfig) -> nn.Sequential:
     return nn.Sequential(
-        nn.Dropout(config.dropout), nn.Linear(features, hidden), nn.GELU(), nn.Dropout(config.dropout),
-        nn.Linear(hidden, dim),
+        nn.Dropout(config.dropout), nn.Linear(features, config.hidden), nn.GELU(), nn.Dropout(config.dropout),
+        nn.Linear(config.hidden, dim),
     )  # fmt: skip
 
 

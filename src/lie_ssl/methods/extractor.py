@@ -16,20 +16,21 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from lie_ssl.errors import UserError
 from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.layouts import HALF
-from lie_ssl.serialization import check_numbers
+from lie_ssl.serialization import added_field, check_numbers
 
 POOLED = "pooled"  # name of the part that is the encoder's output
 MOST_CELLS = 64  # of a side
-GRID, MOST_FEATURES = 4, 4096  # default cells per side, and features of all maps at which there are fewer
+GRID, CHANNELS = 4, 128  # default cells per side, and most channels of a map
 # Stages after which maps are taken, for families that are recognised by the names of their parts: ResNet, ConvNeXt,
 # EfficientNet and MobileNet. Vision transformers, whose `blocks` give tokens, have their own rule.
-STAGES = ("layer3", "stages.2", "blocks.4")
+STAGES = (("layer2", "layer3"), ("stages.2",), ("blocks.2", "blocks.3", "blocks.4"))
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,16 @@ class FeatureConfig:
     layers: tuple[str, ...] | None = None
     """Middle layers, by their names in the network; None for the default of the encoder's family, () for none."""
     grid: int | None = None
-    """Cells per side to which the map of a layer is averaged; None for 4, or fewer if that would be more than 4,096
-    numbers."""
+    """Cells per side to which the map of a layer is averaged; None for 4."""
+    channels: int = added_field(CHANNELS)
+    """Most channels of a map: those of wider layers are mixed to that number, by fixed random directions."""
 
     def __post_init__(self) -> None:
         check_numbers(self, "features")
         if self.grid is not None and (not isinstance(self.grid, int) or not 1 <= self.grid <= MOST_CELLS):
             raise UserError(f"features.grid is {self.grid!r}, but it must be a whole number from 1 to {MOST_CELLS}")
+        if not isinstance(self.channels, int) or self.channels < 1:
+            raise UserError(f"features.channels is {self.channels!r}, but it must be a whole number, 1 or more")
         layers: Any = self.layers
         if layers is None:
             return
@@ -60,7 +64,7 @@ class FeatureExtractor(nn.Module):
     """Pictures (B, C, S, S) in [0, 1] -> features (B, K) float32.
 
     >>> encoder = create_encoder(EncoderConfig("tf_efficientnet_lite0"), 96, 3)              # doctest: +SKIP
-    >>> FeatureExtractor(encoder).slices                                                      # doctest: +SKIP
+    >>> FeatureExtractor(encoder, FeatureConfig(layers=("blocks.4",))).slices                 # doctest: +SKIP
     {'pooled': slice(0, 1280), 'blocks.4': slice(1280, 3072)}
 
     Args:
@@ -88,8 +92,8 @@ class FeatureExtractor(nn.Module):
             for name in config.layers:
                 _check_layer(name, encoder.body, maps)
             self.layers = config.layers
-        self.grid = config.grid or default_grid([maps[name] for name in self.layers])
-        self.averages = nn.ModuleList(GridAverage(maps[name], self.grid) for name in self.layers)
+        self.grid, self.channels = config.grid or GRID, config.channels
+        self.averages = nn.ModuleList(GridAverage(maps[name], self.grid, self.channels) for name in self.layers)
         sizes = [encoder.dim, *(average.dim for average in self._averages)]
         ends = [sum(sizes[: i + 1]) for i in range(len(sizes))]
         names = (POOLED, *self.layers)
@@ -123,23 +127,42 @@ class GridAverage(nn.Module):
     """Averages the output of a layer to cells -> (B, C G), like adaptive pooling; small maps keep their own cells.
 
     A product with fixed weights, because ONNX has no adaptive pooling of, for example, 6 x 6 to 4 x 4 cells.
+
+    Args:
+        layer: What the layer gives.
+        grid: Cells per side.
+        channels: The most channels: more are projected to as many random orthogonal directions. Where something is
+            then costs few numbers in wide layers too, and distances are kept approximately.
     """
 
     weights: Tensor
+    mixing: Tensor
 
-    def __init__(self, layer: Map, grid: int) -> None:
+    def __init__(self, layer: Map, grid: int, channels: int) -> None:
         super().__init__()
-        self.layer = layer
+        self.layer, self.mixes = layer, layer.channels > channels
         rows, columns = (cell_weights(size, min(grid, size)) for size in (layer.rows, layer.columns))
         self.register_buffer("weights", torch.kron(rows, columns).T.contiguous(), persistent=False)  # (h w, G)
-        self.dim = layer.channels * self.weights.shape[1]
+        self.dim = min(layer.channels, channels) * self.weights.shape[1]
+        if self.mixes:
+            self.register_buffer("mixing", random_directions(layer.channels, channels), persistent=False)
 
     def forward(self, output: Tensor) -> Tensor:
         if output.ndim == 3:
             places = output[:, self.layer.prefix :].transpose(1, 2)
         else:
             places = output.flatten(1, 2).transpose(1, 2) if self.layer.channels_last else output.flatten(2)
-        return (places @ self.weights).flatten(1)
+        cells = places @ self.weights
+        return (self.mixing @ cells if self.mixes else cells).flatten(1)
+
+
+def random_directions(channels: int, count: int) -> Tensor:
+    """(count, channels): orthogonal rows, the same on every machine up to rounding, which keep squared lengths on
+    average."""
+    draws = np.random.default_rng(0).standard_normal((channels, count))
+    orthogonal, triangle = np.linalg.qr(draws)
+    orthogonal *= np.sign(np.diag(triangle)) * math.sqrt(channels / count)  # unique
+    return torch.from_numpy(orthogonal.T.copy()).float()
 
 
 def cell_weights(size: int, cells: int) -> Tensor:
@@ -168,20 +191,14 @@ def find_maps(encoder: Encoder) -> dict[str, Map]:
 
 
 def default_layers(maps: dict[str, Map], grid: int) -> tuple[str, ...]:
-    """The middle layer of the encoder's family; else the last one with enough cells; none if there is none."""
+    """The middle layers of the encoder's family; else the last one with enough cells; none if there is none."""
     blocks = [name for name, layer in maps.items() if name.startswith("blocks.") and name.count(".") == 1]
     if blocks and maps[blocks[0]].channels_last:  # a transformer
         return (blocks[round(len(blocks) * 2 / 3) - 1],)
-    known = [name for name in STAGES if name in maps]
+    known = [names for names in STAGES if all(name in maps for name in names)]
     # Attention gives (B, heads, N, d), which looks like a map, but is seldom square.
     others = [name for name, layer in maps.items() if layer.rows == layer.columns >= grid]
-    return tuple(known[:1] or others[-1:])
-
-
-def default_grid(layers: Sequence[Map]) -> int:
-    """Cells per side: 4, or fewer for wide layers, whose features would be too many for a small head."""
-    channels = sum(layer.channels for layer in layers)
-    return next((cells for cells in range(GRID, 1, -1) if channels * cells**2 <= MOST_FEATURES), 1)
+    return known[0] if known else tuple(others[-1:])
 
 
 @contextmanager

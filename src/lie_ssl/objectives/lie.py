@@ -59,7 +59,7 @@ class LieConfig(SplitObjectiveConfig):
             object.__setattr__(self, "operator", replace(self.operator, anchor=ANCHOR))
 
     def adapted(self) -> Self:
-        return replace(super().adapted(), euclidean=0.3, moves=1.0)
+        return replace(super().adapted(), euclidean=0.3, moves=1.0, moves_temperature=0.2)
 
 
 @objective("lie", title="Lie", told="move", order=40, colour="#0072B2", marker="D")

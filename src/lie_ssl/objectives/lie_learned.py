@@ -37,7 +37,7 @@ class LieLearnedConfig(LieConfig):
     """Weight of InfoNCE between the true move and the moves of other pairs; needs a normalised operator."""
 
     def adapted(self) -> Self:
-        return replace(self, ssl=0.0, operator=replace(random_rotations(), fixed=IDENTITY))
+        return replace(self, ssl=0.0, moves_temperature=0.2, operator=replace(random_rotations(), fixed=IDENTITY))
 
     @property
     def operator_lr(self) -> float:

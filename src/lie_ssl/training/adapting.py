@@ -24,7 +24,7 @@ from lie_ssl.training.continuing import adapted_run, continued
 from lie_ssl.training.loading import Loaded, load
 from lie_ssl.training.progress import ProgressReporter
 
-STEPS, BATCH = 800, 192
+STEPS, BATCH = 500, 256
 CLIPS = 96  # the batch of objectives that learn from clips, which have more frames
 VIEWS = 4  # stored augmented views of each frame, for the method's own loss
 WHOLE = 128  # size of z beside the shares of the factors, if the group acts on all of it
@@ -102,7 +102,10 @@ def adapt_config(encoder: EncoderConfig, objective: str = "lie", method: str = "
             steps=settings.adapted_steps or STEPS, batch=batch // settings.pairs_per_object * settings.pairs_per_object,
             lr=1e-3, operator_lr=settings.operator_lr,
         ),
-        adapt=AdaptConfig(views=VIEWS if settings.ssl > 0 else 0, linear=True, identity=identity, dim=dim),
+        adapt=AdaptConfig(
+            views=VIEWS if settings.ssl > 0 else 0, linear=True, identity=identity, dim=dim, maps=True,
+            moved_dropout=0.0,
+        ),
     )  # fmt: skip
 
 

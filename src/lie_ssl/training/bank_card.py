@@ -17,13 +17,14 @@ from lie_ssl.storage.cards import CARD, Kinds, check_fields, read_json
 from lie_ssl.storage.files import write_whole
 from lie_ssl.storage.hashes import digest
 
-FORMAT = 1
+FORMAT = 2
 KIND = "bank"
 BLOCK = 64  # frames that are computed and stored together
 MOST_VIEWS = 64
 FIELDS: dict[str, Kinds] = {
-    "format": int, "encoder": dict, "layers": list, "grid": int, "slices": dict, "data": str, "frames": int,
-    "size": int, "channels": int, "views": dict, "dim": int, "dtype": str, "block": int, "key": str, "finished": bool,
+    "format": int, "encoder": dict, "layers": list, "grid": int, "channels_per_map": int, "slices": dict, "data": str,
+    "frames": int, "size": int, "channels": int, "views": dict, "dim": int, "dtype": str, "block": int, "key": str,
+    "finished": bool,
 }  # fmt: skip
 OUTSIDE = ("kind", "key", "finished")  # fields of a card that are not in its hash
 
@@ -67,6 +68,7 @@ def describe_extractor(extractor: FeatureExtractor) -> dict[str, Any]:
         "encoder": {"network": type(encoder.body).__name__, "hash": encoder_hash(encoder)},
         "layers": list(extractor.layers),
         "grid": extractor.grid,
+        "channels_per_map": extractor.channels,
         "slices": {name: [part.start, part.stop] for name, part in extractor.slices.items()},
         "dim": extractor.dim,
     }

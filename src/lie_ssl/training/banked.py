@@ -104,6 +104,7 @@ class StoredComponents:
         rows: The frames, in ascending order.
     """
 
+    @torch.no_grad()
     def __init__(self, head: Head, bank: FeatureBank, rows: Rows) -> None:
         self._places = np.full(len(bank), -1, np.int64)
         self._places[rows] = np.arange(len(rows))

@@ -85,7 +85,7 @@ def build_adapted(
     assert slices is not None
     features = feature_count(slices)
     components = min(features, config.components or features)
-    hidden = max(config.hidden, config.moved_hidden or 0)
+    hidden = max(config.hidden, config.for_v().hidden)
     weights = hidden * (features + dim) + features * components + config.linear * components * identity
     check_memory(4 * weights, f"a head of {weights:.3g} weights", "use a smaller --adapt.hidden or --adapt.dim")
     return AdaptedEncoder(Head(slices, dim, identity, config), dim, size, channels, extractor)
