@@ -24,7 +24,7 @@ from lie_ssl.training.continuing import adapted_run, continued
 from lie_ssl.training.loading import Loaded, load
 from lie_ssl.training.progress import ProgressReporter
 
-STEPS, BATCH = 500, 256
+STEPS, BATCH = 550, 192
 CLIPS = 96  # the batch of objectives that learn from clips, which have more frames
 VIEWS = 4  # stored augmented views of each frame, for the method's own loss
 WHOLE = 128  # size of z beside the shares of the factors, if the group acts on all of it
