@@ -104,6 +104,16 @@ def test_the_size_for_efficientnet_lite() -> None:
     assert extractor.slices == {"pooled": slice(0, 1280), **early, "blocks.4": slice(3200, 4992)}
 
 
+def test_the_last_of_the_default_layers() -> None:
+    encoder = create_encoder(EncoderConfig("resnet_mini"), 32, 3)
+    assert FeatureExtractor(encoder, FeatureConfig(depth=1)).layers == ("layer3",)
+    assert FeatureExtractor(encoder, FeatureConfig(depth=9)).layers == ("layer2", "layer3")
+    with pytest.raises(UserError, match=r"features\.depth is 0"):
+        FeatureConfig(depth=0)
+    with pytest.raises(UserError, match=r"features\.depth counts the default layers"):
+        FeatureConfig(depth=1, layers=("layer2",))
+
+
 @torch.no_grad()
 def test_several_layers_and_none() -> None:
     encoder = create_encoder(EncoderConfig("resnet_mini"), 32, 3)

@@ -39,6 +39,8 @@ class FeatureConfig:
 
     layers: tuple[str, ...] | None = None
     """Middle layers, by their names in the network; None for the default of the encoder's family, () for none."""
+    depth: int | None = added_field(None)
+    """How many of the default layers, counted from the last one; None for all."""
     grid: int | None = None
     """Cells per side to which the map of a layer is averaged; None for 4."""
     channels: int = added_field(CHANNELS)
@@ -48,8 +50,11 @@ class FeatureConfig:
         check_numbers(self, "features")
         if self.grid is not None and (not isinstance(self.grid, int) or not 1 <= self.grid <= MOST_CELLS):
             raise UserError(f"features.grid is {self.grid!r}, but it must be a whole number from 1 to {MOST_CELLS}")
-        if not isinstance(self.channels, int) or self.channels < 1:
-            raise UserError(f"features.channels is {self.channels!r}, but it must be a whole number, 1 or more")
+        for name in ("channels", "depth"):
+            if (value := getattr(self, name)) is not None and (not isinstance(value, int) or value < 1):
+                raise UserError(f"features.{name} is {value!r}, but it must be a whole number, 1 or more")
+        if self.layers is not None and self.depth is not None:
+            raise UserError("features.depth counts the default layers; leave it out, or leave out features.layers")
         layers: Any = self.layers
         if layers is None:
             return
@@ -85,7 +90,7 @@ class FeatureExtractor(nn.Module):
         self.eval()
         maps = find_maps(encoder)
         if config.layers is None:
-            self.layers = default_layers(maps, config.grid or GRID)
+            self.layers = default_layers(maps, config.grid or GRID)[-(config.depth or 0) :]
             if not self.layers:
                 self.note = f"{type(encoder.body).__name__} gives no map, so only its pooled output is used"
         else:

@@ -94,7 +94,7 @@ class UprightTransfer:
     validation: float = 0.05
     """Share of the training photographs used for validation, if the set has no validation part."""
     adapt: AdaptConfig = field(
-        default_factory=lambda: AdaptConfig(features=FeatureConfig(grid=6), linear=True, identity=IDENTITY)
+        default_factory=lambda: AdaptConfig(features=FeatureConfig(depth=1, grid=6), linear=True, identity=IDENTITY)
     )
     """The features of the frozen encoder, and the heads on them."""
     optim: OptimConfig = field(default_factory=lambda: OptimConfig(steps=800, batch=192))
