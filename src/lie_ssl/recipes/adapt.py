@@ -98,7 +98,7 @@ def factors_recipe() -> Recipe:
         for arm in ("lie", "lie_learned"):
             config = adapt_config(find_encoder(f"package:{ENCODERS[0]}").config, arm)
             config = _head(config, features=FeatureConfig(layers=layers))
-            runs.append(replace(config, seed=seed, optim=replace(config.optim, steps=600)))
+            runs.append(replace(config, seed=seed))
     return recipe("adapt/factors", factors_data(), runs)
 
 

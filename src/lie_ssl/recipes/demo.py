@@ -19,7 +19,6 @@ from lie_ssl.training.config import LogConfig
 
 ENCODER = "package:efficientnet_lite0"
 ADAPT_ARMS = ("lie", "frames", "frozen")  # the longest first, as two run side by side
-ADAPT_STEPS = 600
 METHOD = "mae"
 ARMS = ("alone", "frames", "lie")
 STEPS = 500
@@ -41,8 +40,7 @@ def demo_recipe(encoder: str = ENCODER, weights: str | None = None) -> Recipe:
     units = []
     for arm in ADAPT_ARMS:
         config = adapt_config(published, arm)
-        optim, log = replace(config.optim, steps=ADAPT_STEPS), LogConfig(check_every=ADAPT_STEPS // 2)
-        units.append(Unit(replace(config, optim=optim, log=log), evaluation))
+        units.append(Unit(replace(config, log=LogConfig(check_every=config.optim.steps // 2)), evaluation))
     return Recipe("demo", data, tuple(units))
 
 

@@ -114,7 +114,7 @@ def adapt(
     weights: str | None = None, unfreeze: int | None = None, config: PretrainConfig | None = None,
     reporter: ProgressReporter | None = None, trust: Collection[str] = (), **settings: Any,
 ) -> Loaded:  # fmt: skip
-    """Adapts an encoder: a small head on its frozen features learns from pairs of pictures, in about two minutes.
+    """Adapts an encoder: a small head on its frozen features learns from pairs of pictures, in about a minute.
 
     Args:
         encoder: A module from pictures (B, C, S, S) to embeddings or maps, such as a timm model; or a word as on the

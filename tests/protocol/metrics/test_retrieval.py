@@ -112,6 +112,17 @@ def test_a_true_group_is_found_and_transfers(index: pd.DataFrame, moves: Moves, 
     assert not leaks(found, chance(8))
 
 
+def test_an_object_that_looks_the_same_from_all_sides_has_no_relative_error(index: pd.DataFrame, moves: Moves) -> None:
+    operator, z = group_world(index, 0)
+    before = retrieve(operator, moves, table(z), Deltas(index), WHOLE).relative_error
+    same = index.groupby(["class", "instance"]).ngroup().to_numpy() == 0
+    z[same] = z[same][:1]
+    found = retrieve(operator, moves, table(z), Deltas(index), WHOLE)
+    assert found.relative_error < before + 1e-4  # and not infinite
+    z[:] = z[:1]
+    assert np.isnan(retrieve(operator, moves, table(z), Deltas(index), WHOLE).relative_error)
+
+
 @pytest.mark.parametrize("kind", ["2d", "3d"])
 def test_each_kind_of_pose_is_found_in_its_own_dimensions(index: pd.DataFrame, kind: str) -> None:
     """There are two groups about a centre, one for each kind; the dimensions of the other kind are noise."""
