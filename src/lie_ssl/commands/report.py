@@ -33,6 +33,7 @@ def report(
     """
     from rich.console import Console
 
+    from lie_ssl.report.adaptation import adaptation_tables
     from lie_ssl.report.cells import group_tables
     from lie_ssl.report.findings import findings
     from lie_ssl.report.formats import to_rich, write_tables
@@ -61,6 +62,7 @@ def report(
 
         tables = all_tables(gathered.accuracy, gathered.equivariance, gathered.ablation)
         tables += headline_tables(gathered.accuracy, gathered.equivariance)
+        tables += adaptation_tables(gathered.accuracy, gathered.equivariance)
         tables += ablation_operator(gathered.ablation_equivariance)
         written = write_tables(tables, files / "tables")
         if gathered.evaluated:  # collected tables already have their rows in one place
