@@ -119,6 +119,10 @@ class LieLoss(nn.Module):
         if config.invariant > 0:
             self.invariant_head = ProjectionHead(operator.fixed, batch_norm=config.batch_norm)
 
+    def unused(self) -> list[nn.Parameter]:
+        """The parameters that no term of the loss uses in training: those of L_lie's head, if its weight is 0."""
+        return list(self.head.parameters()) if self.config.lie == 0 else []
+
     def forward(
         self, z: Tensor, z_next: Tensor, delta: Tensor, *, negatives: Tensor | None = None, pose: Tensor | None = None
     ) -> LieTerms:  # fmt: skip

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
+from torch import nn
+
 from lie_ssl.lie import LieLoss, LieOperator, LossConfig, OperatorConfig
 from lie_ssl.methods.adapted import IDENTITY
 from lie_ssl.objectives.base import ObjectiveConfig, PairObjective, Pairs, Terms, as_user_errors
@@ -99,6 +101,9 @@ class OperatorObjective(PairObjective):
     @property
     def mover(self) -> LieOperator:
         return self.loss.operator
+
+    def unused(self) -> list[nn.Parameter]:
+        return self.loss.unused()
 
     def forward(self, pairs: Pairs) -> Terms:
         found = self.loss(pairs.z, pairs.z_next, pairs.delta, negatives=pairs.negatives, pose=pairs.pose)

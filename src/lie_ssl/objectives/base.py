@@ -161,6 +161,10 @@ class PairObjective(nn.Module, ABC):
         """The module that moves embeddings; None for invariant objectives."""
         return None
 
+    def unused(self) -> list[nn.Parameter]:
+        """The parameters that no term uses in training, because of weights of 0; they are not trained."""
+        return []
+
     @abstractmethod
     def forward(self, pairs: Pairs) -> Terms:
         """Computes the terms of a batch of pairs."""

@@ -39,9 +39,11 @@ class PairModel(nn.Module):
             self.objective = config.build(method.encoder.dim, factors)
         if isinstance(self.mover, LieOperator):
             method.encoder.output = self.mover.normalisation()
+        self._unused = self.objective.unused()
         if config.ssl == 0 and config.view != "ssl":  # no term uses the method's own layers
-            for parameter in without(list(method.encoder.parameters()), list(method.parameters())):
-                parameter.requires_grad_(False)
+            self._unused += without(list(method.encoder.parameters()), trained(method))
+        for parameter in self._unused:
+            parameter.requires_grad_(False)
 
     @property
     def mover(self) -> Mover | None:
@@ -54,15 +56,18 @@ class PairModel(nn.Module):
         return self.mover if isinstance(self.mover, LieOperator) else None
 
     def groups(self) -> dict[str, list[nn.Parameter]]:
-        """The trained parameters by group; gradients are clipped group by group.
+        """The parameters of the optimiser by group; gradients are clipped group by group.
 
         The groups are encoder, operator and heads, and stages for those of an adapted encoder that are not frozen.
+        Heads that no term uses are among them, without gradients, so that the optimiser's state of earlier runs fits.
         """
         own = self.method.encoder
         stages = own.stage_parameters() if isinstance(own, AdaptedEncoder) else []
         encoder = without(stages, trained(own))
         operator: list[nn.Parameter] = trained(self.mover) if isinstance(self.mover, nn.Module) else []
-        heads = without([*stages, *encoder, *operator], trained(self))
+        unused = {id(p) for p in self._unused}
+        others = [p for p in self.parameters() if p.requires_grad or id(p) in unused]
+        heads = without([*stages, *encoder, *operator], others)
         groups = {"encoder": encoder, "stages": stages, "operator": operator, "heads": heads}
         return {name: parameters for name, parameters in groups.items() if parameters}
 
