@@ -135,7 +135,10 @@ def test_stages_have_a_lower_rate_and_nothing_is_recorded_before_them(first: Pat
     groups: list[dict[str, Any]] = build_optimiser(model, config.optim).param_groups
     rates = {group["name"]: group["lr"] for group in groups}
     assert rates["stages"] == pytest.approx(0.1 * rates["encoder"])
-    assert sum(len(group["params"]) for group in groups) == sum(p.requires_grad for p in model.parameters())
+    learned = [p for group in groups for p in group["params"] if p.requires_grad]
+    assert len(learned) == sum(p.requires_grad for p in model.parameters())
+    idle = [p for group in groups for p in group["params"] if not p.requires_grad]
+    assert {id(p) for p in idle}.isdisjoint(id(p) for p in loaded.encoder.parameters())  # heads that no term uses
     recorded: dict[str, bool] = {}
     network: Any = loaded.encoder.frozen.body
     for name in ("layer2", "layer3"):
