@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lie_ssl.frames import DataConfig
+from lie_ssl.methods.extractor import FeatureConfig
 from lie_ssl.protocol.evaluate import EvaluateConfig
 from lie_ssl.protocol.finetune import FinetuneConfig
 from lie_ssl.protocol.grid import Recipe, Unit
@@ -40,6 +41,8 @@ def demo_recipe(encoder: str = ENCODER, weights: str | None = None) -> Recipe:
     units = []
     for arm in ADAPT_ARMS:
         config = adapt_config(published, arm)
+        if arm == "frozen" and config.adapt is not None:  # early maps make its classifier worse
+            config = replace(config, adapt=replace(config.adapt, features=FeatureConfig(depth=1)))
         units.append(Unit(replace(config, log=LogConfig(check_every=config.optim.steps // 2)), evaluation))
     return Recipe("demo", data, tuple(units))
 
