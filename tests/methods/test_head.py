@@ -40,7 +40,7 @@ def test_at_the_start_u_is_the_linear_map() -> None:
     made.reduce(x)
     assert isinstance(made.identity, LinearAndLayers)
     within = torch.randn(300, FEATURES)
-    made.scale_down(within)
+    made.scale_down(within, within)
     wanted = made.standardised(x) @ made.basis @ made.identity.linear.weight.T
     bias = made.identity.layers[-1].bias
     torch.testing.assert_close(made(x)[:, :IDENTITY] - bias, wanted)
@@ -56,7 +56,7 @@ def test_differences_within_objects_shrink_and_those_between_remain() -> None:
     x[..., 0], x[..., 1] = objects[:, None], frames
     x += 0.05 * torch.randn(x.shape)
     made.reduce(x.flatten(0, 1))
-    made.scale_down((x - x.mean(dim=1, keepdim=True)).flatten(0, 1))
+    made.scale_down((x - x.mean(dim=1, keepdim=True)).flatten(0, 1), x.flatten(0, 1))
     with torch.no_grad():
         u = made(x.flatten(0, 1))[:, :IDENTITY].unflatten(0, (20, 30))
     between, within = u.mean(dim=1).var(dim=0).sum(), u.var(dim=1).mean(dim=0).sum()
@@ -74,7 +74,7 @@ def test_u_may_have_fewer_or_more_dimensions_than_components(size: int) -> None:
 
 def test_a_head_without_the_linear_path_is_as_before() -> None:
     made = Head(SLICES, IDENTITY + SHARE, IDENTITY, AdaptConfig(hidden=16, components=IDENTITY))
-    made.scale_down(torch.randn(5, FEATURES))
+    made.scale_down(torch.randn(5, FEATURES), torch.randn(9, FEATURES))
     assert {name.partition(".")[0] for name, _ in made.named_parameters()} == {"identity", "moved"}
     assert "identity.1.weight" in made.state_dict()
     with pytest.raises(UserError, match=r"adapt\.identity is 0"):

@@ -358,7 +358,7 @@ def test_a_timm_module(tiny: FrameSet, tmp_path: Path) -> None:
     loaded = lie_ssl.adapt(module, tiny.folder, "frames", **quick(tmp_path))
     assert isinstance(loaded.encoder, AdaptedEncoder)
     assert loaded.encoder.extractor is not None
-    assert loaded.encoder.extractor.layers == ("layer3",)
+    assert loaded.encoder.extractor.layers == ("layer2", "layer3")
     assert loaded.encoder.frozen.mean.flatten().tolist() == pytest.approx(module.pretrained_cfg["mean"])
     assert loaded.embed(pictures(tiny)).shape == (4, IDENTITY + 48)
     assert loaded.encoder(pictures(tiny)).requires_grad  # a module whose head can be trained further

@@ -103,6 +103,7 @@ class Head(nn.Module):
     mean: Tensor
     std: Tensor
     basis: Tensor
+    whitening: Tensor
 
     def __init__(self, slices: Mapping[str, slice], dim: int, identity: int, config: AdaptConfig) -> None:
         super().__init__()
@@ -113,6 +114,8 @@ class Head(nn.Module):
         self.register_buffer("std", torch.ones(features))
         self.register_buffer("basis", torch.eye(features)[:, self.seen_by_u[:components]])
         self.identity = _identity_part(components, identity, config) if identity else None
+        # Only training needs it, which computes it at every start.
+        self.register_buffer("whitening", torch.zeros(0, components), persistent=False)
         own = len(range(features)[self.seen_by_v])
         self.moved = _layers(own, dim - identity, config.for_v()) if dim > identity else None
 
@@ -137,15 +140,29 @@ class Head(nn.Module):
         self.basis[self.seen_by_u, :rank] = vectors / (x @ vectors).square().mean().sqrt().clamp_min(SMALL)
 
     @torch.no_grad()
-    def scale_down(self, within: Tensor) -> None:
+    def scale_down(self, within: Tensor, sample: Tensor) -> None:
         """Starts the linear map of u, if there is one, with directions in which the frames of an object differ little.
 
         Args:
             within: (N, K) features of frames, minus the mean of all frames of the same object.
+            sample: (N', K) features, for the scale of :meth:`targets`.
         """
         if isinstance(self.identity, LinearAndLayers):
             x = (within / (self.std + SMALL)) @ self.basis
             self.identity.start(x.T @ x / len(x))
+            self.whitening = self.identity.linear.weight.detach().clone()
+            self.whitening /= self.targets(sample).square().mean().sqrt().clamp_min(SMALL)
+
+    @property
+    def target_count(self) -> int:
+        """The number of targets; 0 without a linear path."""
+        return self.identity.linear.out_features if isinstance(self.identity, LinearAndLayers) else 0
+
+    def targets(self, features: Tensor) -> Tensor:
+        """(B, K) or (B, K + C), as in :meth:`forward` -> (B, T): what u sees of the published features, with directions
+        scaled down in which the frames of an object differ; the mean square is 1. Constant while the head learns."""
+        known = features[:, len(self.mean) :]
+        return (known if known.shape[1] else self.components(features)) @ self.whitening.T
 
     def standardised(self, features: Tensor, part: slice = EVERYTHING) -> Tensor:
         """(B, K) -> (B, K), or a part of these."""
@@ -239,6 +256,11 @@ class AdaptedEncoder(Encoder):
         features = self.features(images) if images.ndim == 4 else images[:, 0] if images.ndim == 3 else images
         z: Tensor = self.head(features)
         return z if self.output is None else cast(Tensor, self.output(z))
+
+    def targets(self, images: Tensor) -> Tensor:
+        """Stored features (B, 1 + V, K) -> (B, T), what the head can be asked to predict (see :meth:`Head.targets`)."""
+        assert isinstance(self.head, Head)
+        return self.head.targets(images[:, 0])
 
     @property
     def frozen(self) -> Encoder:

@@ -25,6 +25,10 @@ class AloneConfig(ObjectiveConfig):
     def adapted(self) -> Self:
         return self  # the method's own loss is all there is
 
+    @property
+    def adapted_lr(self) -> float:
+        return 1e-3
+
 
 @objective("alone", title="", order=10, colour="#999999", marker="o")
 class Alone(PairObjective):

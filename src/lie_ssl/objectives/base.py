@@ -15,9 +15,11 @@ from typing import ClassVar, Literal, NamedTuple, Protocol, Self, get_args, runt
 from torch import Tensor, nn
 
 from lie_ssl.errors import UserError
-from lie_ssl.serialization import check_numbers
+from lie_ssl.serialization import added_field, check_numbers
 
 View = Literal["clean", "ssl"]
+PREDICT = 20.0  # default weight of the prediction of features, whose mean square is 1
+MANY = 1 << 16  # dimensions of an embedding in which every objective that has a u finds it
 
 
 class Pairs(NamedTuple):
@@ -73,10 +75,12 @@ class ObjectiveConfig:
     """Whether pairs are compared by embeddings of the plain frames (clean) or of the method's views (ssl)."""
     singles: bool = True
     """Whether instances seen in one pose only are also negatives."""
+    predict: float = added_field(0.0)
+    """Weight of predicting the published features of one frame from u of the other; for adapted encoders."""
 
     def __post_init__(self) -> None:
         check_numbers(self, "objective")
-        self.check_weights("ssl")
+        self.check_weights("ssl", "predict")
         if self.view not in get_args(View):
             raise UserError(f"objective.view is {self.view!r}, but it must be one of {', '.join(get_args(View))}")
 
@@ -97,8 +101,9 @@ class ObjectiveConfig:
         return ()
 
     def adapted(self) -> Self:
-        """These settings for the head of an adapted encoder: pairs alone train it, without the method's own loss."""
-        return replace(self, ssl=0.0)
+        """These settings for the head of an adapted encoder: pairs alone train it, without the method's own loss and
+        without instances seen in one pose only; u, if there is one, must tell the features of the other frame."""
+        return replace(self, ssl=0.0, singles=False, predict=PREDICT if self.identity_dims(MANY) else 0.0)
 
     def identity_dims(self, dim: int) -> int:
         """How many leading dimensions of an embedding say what an object is, whatever its pose; all by default."""
@@ -117,6 +122,11 @@ class ObjectiveConfig:
     @property
     def adapted_steps(self) -> int | None:
         """Steps in which the head of an adapted encoder learns it; None for the usual number."""
+        return None
+
+    @property
+    def adapted_lr(self) -> float | None:
+        """The learning rate of the head of an adapted encoder; None for the usual one."""
         return None
 
     @property

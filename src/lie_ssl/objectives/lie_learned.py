@@ -37,11 +37,11 @@ class LieLearnedConfig(LieConfig):
     """Weight of InfoNCE between the true move and the moves of other pairs; needs a normalised operator."""
 
     def adapted(self) -> Self:
-        return replace(self, ssl=0.0, moves_temperature=0.2, operator=replace(random_rotations(), fixed=IDENTITY))
+        return replace(super().adapted(), operator=replace(random_rotations(), fixed=IDENTITY))
 
     @property
     def operator_lr(self) -> float:
-        return 10.0
+        return 2.5
 
 
 @objective("lie_learned", title="Lie learned", told="move", order=45, colour="#009E73", marker="P")

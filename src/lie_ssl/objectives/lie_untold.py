@@ -69,7 +69,11 @@ class LieUntoldConfig(SplitObjectiveConfig):
         return self.frames
 
     def adapted(self) -> Self:
-        return replace(self, ssl=0.0, operator=aligned_rotations(IDENTITY))
+        return replace(super().adapted(), operator=aligned_rotations(IDENTITY))
+
+    @property
+    def adapted_lr(self) -> float:
+        return 1e-3
 
 
 @objective(

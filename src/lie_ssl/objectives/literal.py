@@ -45,6 +45,10 @@ class LiteralConfig(OperatorObjectiveConfig):
         if max(getattr(self, name) for name in LIE_TERMS) == 0:
             raise UserError("all weights of literal are 0; set objective.lie or objective.euclidean, or use alone")
 
+    @property
+    def adapted_lr(self) -> float:
+        return 1e-3  # at the usual rate it recognises fewer validation objects
+
 
 @objective("literal", title="Lie (literal)", told="move", order=30, colour="#E69F00", marker="^")
 class Literal(OperatorObjective):

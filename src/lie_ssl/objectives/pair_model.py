@@ -13,11 +13,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from lie_ssl.errors import UserError
 from lie_ssl.lie import LieOperator
-from lie_ssl.methods.adapted import AdaptedEncoder
+from lie_ssl.methods.adapted import AdaptedEncoder, Head
 from lie_ssl.methods.draws import Draws
+from lie_ssl.methods.encoders import Encoder
 from lie_ssl.methods.method import Method, SSLOutput
 from lie_ssl.objectives.base import Mover, ObjectiveConfig, Pairs
+from lie_ssl.objectives.prediction import FeaturePrediction
 
 
 class PairOutput(NamedTuple):
@@ -37,6 +40,7 @@ class PairModel(nn.Module):
         # The objective has its own random stream, so that everything else is the same with every objective.
         with torch.random.fork_rng(devices=[]):
             self.objective = config.build(method.encoder.dim, factors)
+            self.prediction = build_prediction(method.encoder, config)
         if isinstance(self.mover, LieOperator):
             method.encoder.output = self.mover.normalisation()
         self._unused = self.objective.unused()
@@ -104,9 +108,22 @@ class PairModel(nn.Module):
                 pairs = Pairs(own, z_next, delta[paired], negatives, more, self.config.pairs_per_object, poses)
                 weighted, found, t = self.objective(pairs)
             total, terms = total + weighted, terms | found
+            if self.prediction is not None:
+                terms["predict"] = self._prediction_error(self.prediction, own, z_next, x[paired], x_next[paired])
+                total = total + self.config.predict * terms["predict"]
             # Distributed training needs gradients for all parameters, also for those that this batch does not use.
             total = total + 0.0 * sum(p.sum() for p in self._idle(ssl=bool(outputs), pairs=len(own) > 0))
         return PairOutput(total, {"loss": total.detach()} | {k: v.detach() for k, v in terms.items()}, t)
+
+    def _prediction_error(
+        self, prediction: FeaturePrediction, z: Tensor, z_next: Tensor, x: Tensor, x_next: Tensor
+    ) -> Tensor:  # fmt: skip
+        """The error of predicting the stored features of each frame of the pairs (B', 1 + V, K) from the other one."""
+        encoder, u = self.method.encoder, slice(self.config.identity_dims(self.method.encoder.dim))
+        assert isinstance(encoder, AdaptedEncoder)
+        targets, targets_next = encoder.targets(x), encoder.targets(x_next)
+        error: Tensor = prediction(z[:, u], z_next[:, u], targets, targets_next)
+        return error
 
     def _embeddings(
         self, x: Tensor, x_next: Tensor, x_more: Tensor | None, paired: Tensor, outputs: list[SSLOutput]
@@ -134,9 +151,22 @@ class PairModel(nn.Module):
     def _idle(self, ssl: bool, pairs: bool) -> Iterator[nn.Parameter]:
         """Parameters of the heads and the objective that a batch does not use, as it may lack an SSL loss or pairs."""
         encoder = {id(p) for p in self.method.encoder.parameters()}
-        for module, used in ((self.method, ssl), (self.objective, pairs)):
-            if not used:
+        for module, used in ((self.method, ssl), (self.objective, pairs), (self.prediction, pairs)):
+            if not used and module is not None:
                 yield from (p for p in module.parameters() if p.requires_grad and id(p) not in encoder)
+
+
+def build_prediction(encoder: Encoder, config: ObjectiveConfig) -> FeaturePrediction | None:
+    """What predicts published features from u, if the settings ask for it."""
+    if config.predict == 0:
+        return None
+    targets = encoder.head.target_count if isinstance(encoder, AdaptedEncoder) and isinstance(encoder.head, Head) else 0
+    if not targets:
+        raise UserError(
+            "objective.predict needs an adapted encoder whose head has a u with a linear path; leave it out, or set it "
+            "to 0"
+        )
+    return FeaturePrediction(config.identity_dims(encoder.dim), targets)
 
 
 def trained(module: nn.Module) -> list[nn.Parameter]:

@@ -62,7 +62,13 @@ class RotationsConfig(OperatorObjectiveConfig):
 
     def adapted(self) -> Self:
         operator = free_rotations(IDENTITY_DIMS)
-        return replace(super().adapted(), operator=operator, frames=FRAMES, candidates=CANDIDATES)
+        return replace(
+            super().adapted(), operator=operator, frames=FRAMES, candidates=CANDIDATES, singles=True, predict=0.0
+        )
+
+    @property
+    def adapted_lr(self) -> float:
+        return 1e-3
 
     @property
     def pairs_per_object(self) -> int:

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from lie_ssl._text import count
 from lie_ssl.errors import UserError
-from lie_ssl.frames import DataConfig, FrameSet, PairSampler, make_frames
+from lie_ssl.frames import DataConfig, FrameSet, make_frames
 from lie_ssl.frames.columns import ROW
 from lie_ssl.frames.index import build_index
 from lie_ssl.frames.loader import endless_loader
@@ -39,10 +39,10 @@ from lie_ssl.protocol.probe import Neighbours, Probe, ProbeConfig
 from lie_ssl.protocol.settings import SETTINGS, SSL_PROPORTION, Settings
 from lie_ssl.protocol.studies import GapsConfig, TransferConfig
 from lie_ssl.render import RenderSettings
-from lie_ssl.training.config import PretrainConfig, kinds_of
+from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.model import build_model
 from lie_ssl.training.optimisers import build_optimiser, gradient_norms
-from lie_ssl.training.run import passes_needed
+from lie_ssl.training.sampling import pair_sampler
 
 PROBE_STEPS = 20  # the time of a single step would mostly be set-up
 STATES = {"adamw": 2, "sgd": 1, "lars": 1}  # numbers that an optimiser stores per weight
@@ -319,11 +319,7 @@ class PretrainingStep:
 
     def __init__(self, config: PretrainConfig, frames: FrameSet, batch: int) -> None:
         self.config, self.batch, self.count = config, batch, 0
-        sampler = PairSampler(
-            frames.index, batch_size=batch, seed=config.seed, diverse=config.diverse,
-            passes=passes_needed(frames, batch), kinds=kinds_of(config, frames), clip=config.objective.clip,
-            per_object=config.objective.pairs_per_object,
-        )  # fmt: skip
+        sampler = pair_sampler(config, frames, batch=batch)
         self.model = build_model(config, frames.size, frames.channels, sampler.deltas.factors).train()
         self.optimiser = build_optimiser(self.model, config.optim)
         self.batches = iter(endless_loader(frames, sampler))

@@ -17,7 +17,7 @@ import pandas as pd
 
 from lie_ssl._text import count
 from lie_ssl.errors import UserError
-from lie_ssl.frames import FrameSet, PairSampler
+from lie_ssl.frames import FrameSet
 from lie_ssl.protocol.probe import ProbeConfig
 from lie_ssl.protocol.selection import choose_trial, lie_ratio, validation_accuracy
 from lie_ssl.protocol.unit import Eta, run_unit_file, unit_job
@@ -29,7 +29,7 @@ from lie_ssl.training.config import LogConfig, PretrainConfig, config_bytes, imp
 from lie_ssl.training.folder import check_run, read_run_card
 from lie_ssl.training.jobs import run_jobs
 from lie_ssl.training.progress import JobsReporter
-from lie_ssl.training.run import passes_needed
+from lie_ssl.training.sampling import pair_sampler
 from lie_ssl.training.sweep import Trial, combinations
 
 TABLE, BEST = "sweep.csv", "best.json"
@@ -67,12 +67,7 @@ class Grid:
 
 def epoch_steps(config: PretrainConfig) -> int:
     """The optimiser steps in which every training instance occurs about once."""
-    frames, batch = FrameSet(config.data), config.optim.batch
-    sampler = PairSampler(
-        frames.index, batch_size=batch, diverse=config.diverse, passes=passes_needed(frames, batch),
-        per_object=config.objective.pairs_per_object,
-    )  # fmt: skip
-    return max(1, len(sampler) // config.optim.accumulate)
+    return max(1, len(pair_sampler(config, FrameSet(config.data))) // config.optim.accumulate)
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,8 @@ def adapt_recipe() -> Recipe:
     24 classes of 20 objects; minutes per unit on a CPU.
     """
     first = find_encoder(f"package:{ENCODERS[0]}").config
-    angle = _objective(replace(adapt_config(first, "inverse"), variant="angle_alone"), contrast=0.0)
+    angle = _objective(replace(adapt_config(first, "inverse"), variant="angle_alone"), contrast=0.0, predict=0.0)
+    angle = replace(angle, optim=replace(angle.optim, lr=1e-3))  # chosen on validation objects
     runs = heads(ENCODERS, MAIN) + [replace(adapt_config(first, arm), seed=seed) for seed in SEEDS for arm in OTHERS]
     runs += [replace(angle, seed=seed) for seed in SEEDS]
     return recipe("adapt", adapt_data(), runs)
@@ -127,9 +128,8 @@ def _free_rotations(name: str, classes: Sequence[str], instances: int, steps: in
     config = adapt_config(find_encoder(f"package:{ENCODERS[0]}").config, "rotations")
     config = replace(config, diverse=1.0, optim=replace(config.optim, steps=steps))
     features = FeatureConfig(layers=("blocks.2", "blocks.4"), grid=6)
-    config = _head(
-        config, features=features, components=512, linear=False, identity=128, maps=False, moved_dropout=None
-    )
+    head = {"components": 512, "hidden": 512, "moved_hidden": None, "dropout": 0.2, "moved_dropout": None}
+    config = _head(config, features=features, linear=False, identity=128, maps=False, **head)
     evaluation = replace(adapt_evaluation(), metrics=("rotations", "symmetry"), readout=ReadoutConfig())
     return Recipe(name, data, tuple(Unit(replace(config, seed=seed), evaluation) for seed in SEEDS))
 

@@ -24,8 +24,10 @@ from lie_ssl.training.continuing import adapted_run, continued
 from lie_ssl.training.loading import Loaded, load
 from lie_ssl.training.progress import ProgressReporter
 
-STEPS, BATCH = 550, 192
+STEPS, BATCH, RATE = 400, 192, 4e-3
 CLIPS = 96  # the batch of objectives that learn from clips, which have more frames
+WIDE, HIDDEN = 1024, 512  # width of the parts that give u and v
+DROPOUT = 0.1  # of the part that gives u
 VIEWS = 4  # stored augmented views of each frame, for the method's own loss
 WHOLE = 128  # size of z beside the shares of the factors, if the group acts on all of it
 SIZE = 96  # pixels per side of the frames of a list of pairs, if the encoder has no size of its own
@@ -100,11 +102,11 @@ def adapt_config(encoder: EncoderConfig, objective: str = "lie", method: str = "
         method=method_config(method), encoder=encoder, objective=settings,
         optim=OptimConfig(
             steps=settings.adapted_steps or STEPS, batch=batch // settings.pairs_per_object * settings.pairs_per_object,
-            lr=1e-3, operator_lr=settings.operator_lr,
+            lr=settings.adapted_lr or RATE, operator_lr=settings.operator_lr,
         ),
         adapt=AdaptConfig(
-            views=VIEWS if settings.ssl > 0 else 0, linear=True, identity=identity, dim=dim, maps=True,
-            moved_dropout=0.0,
+            views=VIEWS if settings.ssl > 0 else 0, linear=True, identity=identity, dim=dim, maps=True, hidden=WIDE,
+            moved_hidden=HIDDEN, dropout=DROPOUT, moved_dropout=0.0,
         ),
     )  # fmt: skip
 

@@ -77,8 +77,9 @@ class BankedFrames(FrameSet):
         assert isinstance(encoder.head, Head)
         encoder.head.standardise(mean, std.masked_fill(constant, IGNORED))
         sample = rows[:: -(-len(rows) // SAMPLE)]
-        encoder.head.reduce(torch.from_numpy(self.bank.read(sample)[:, 0]).float())
-        encoder.head.scale_down(self._within([np.concatenate(i.kinds) for i in seen if i.kinds]))
+        features = torch.from_numpy(self.bank.read(sample)[:, 0]).float()
+        encoder.head.reduce(features)
+        encoder.head.scale_down(self._within([np.concatenate(i.kinds) for i in seen if i.kinds]), features)
         size = 2 * len(rows) * (1 + self.bank.views) * encoder.head.basis.shape[1]
         if encoder.head.identity is not None and size <= MOST_COMPONENTS:
             self._components = StoredComponents(encoder.head, self.bank, rows)

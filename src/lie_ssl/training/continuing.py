@@ -67,7 +67,11 @@ def continued(
         if given not in (None, own):
             raise UserError(f"{where} was adapted with the {part} {own}, not {given}; continue it with {own}")
     optim = replace(config.optim, steps=STEPS, batch=min(BATCH, config.optim.batch), lr=RATE)
-    config = replace(config, optim=optim, start=str(where), unfreeze=unfreeze, variant=f"unfreeze{unfreeze}")
+    objective_here = replace(config.objective, predict=0.0)  # the published features change now
+    config = replace(
+        config, optim=optim, objective=objective_here, start=str(where), unfreeze=unfreeze,
+        variant=f"unfreeze{unfreeze}",
+    )  # fmt: skip
     return config, copy.deepcopy(first.encoder.frozen)
 
 

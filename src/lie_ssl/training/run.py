@@ -52,6 +52,7 @@ from lie_ssl.training.log import check_wandb
 from lie_ssl.training.model import build_model, set_speeds
 from lie_ssl.training.module import Pretraining
 from lie_ssl.training.progress import NullReporter, ProgressReporter
+from lie_ssl.training.sampling import pair_sampler
 from lie_ssl.training.start import start_from
 
 REMEDY = "copy the run again, or remove its folder and train it again"
@@ -85,11 +86,7 @@ def pretrain(
     check_wandb(config.log)
     frames = FrameSet(config.data)
     check_batch(config, frames, world)
-    sampler = PairSampler(
-        frames.index, batch_size=config.optim.batch, seed=config.seed, diverse=config.diverse,
-        passes=passes_needed(frames, config.optim.batch), kinds=kinds_of(config, frames),
-        clip=config.objective.clip, rank=rank, world_size=world, per_object=config.objective.pairs_per_object,
-    )  # fmt: skip
+    sampler = pair_sampler(config, frames, rank=rank, world=world)
     check_adaptable(config, frames, sampler)
     if check_run(out, config, frames):
         if encoder is not None and config.unfreeze is None:
@@ -272,13 +269,6 @@ def choose_device(config: PretrainConfig) -> str:
             f"--precision 32, or {AMX_REMEDY} in the environment"
         )
     return device
-
-
-def passes_needed(frames: FrameSet, batch: int) -> int:
-    """How often an epoch shows every instance, such that it has at least one batch."""
-    training = frames.index[frames.index["split"] == "train"]
-    instances = len(training.drop_duplicates(["class", "instance"]))
-    return max(1, -(-batch // max(1, instances)))
 
 
 @contextmanager

@@ -1,0 +1,41 @@
+"""Which pairs a run trains on."""
+
+from __future__ import annotations
+
+from lie_ssl.frames import FrameSet, PairSampler
+from lie_ssl.frames.splits import is_diverse, training_counts
+from lie_ssl.training.config import PretrainConfig, kinds_of
+
+
+def pair_sampler(
+    config: PretrainConfig, frames: FrameSet, *, batch: int | None = None, rank: int = 0, world: int = 1
+) -> PairSampler:
+    """The sampler of a run.
+
+    Args:
+        config: Settings of the run.
+        frames: Its data set.
+        batch: Pairs in a batch, over all processes; by default those of the config.
+        rank, world: This process, and the number of processes.
+    """
+    batch = config.optim.batch if batch is None else batch
+    singles = shows_singles(config)
+    return PairSampler(
+        frames.index, batch_size=batch, seed=config.seed, diverse=config.diverse, singles=singles,
+        passes=passes_needed(frames, batch, None if singles else config.diverse), kinds=kinds_of(config, frames),
+        clip=config.objective.clip, rank=rank, world_size=world, per_object=config.objective.pairs_per_object,
+    )  # fmt: skip
+
+
+def shows_singles(config: PretrainConfig) -> bool:
+    """Whether batches have instances seen in one pose only: as negatives, or for the method's own loss."""
+    return config.objective.singles or config.objective.ssl > 0 or config.objective.view == "ssl"
+
+
+def passes_needed(frames: FrameSet, batch: int, diverse: float | None = None) -> int:
+    """How often an epoch shows every instance, or those seen in all poses, such that it has at least one batch."""
+    training = frames.index[frames.index["split"] == "train"]
+    if diverse is not None:
+        training = training[is_diverse(training, diverse, training_counts(frames.index))]
+    instances = len(training.drop_duplicates(["class", "instance"]))
+    return max(1, -(-batch // max(1, instances)))
