@@ -66,8 +66,9 @@ def adapt_recipe() -> Recipe:
     24 classes of 20 objects; minutes per unit on a CPU.
     """
     first = find_encoder(f"package:{ENCODERS[0]}").config
-    angle = _objective(replace(adapt_config(first, "inverse"), variant="angle_alone"), contrast=0.0, predict=0.0)
-    angle = replace(angle, optim=replace(angle.optim, lr=1e-3))  # chosen on validation objects
+    angle = _objective(
+        replace(adapt_config(first, "inverse"), variant="angle_alone"), contrast=0.0, move=1.0, predict=0.0
+    )
     runs = heads(ENCODERS, MAIN) + [replace(adapt_config(first, arm), seed=seed) for seed in SEEDS for arm in OTHERS]
     runs += [replace(angle, seed=seed) for seed in SEEDS]
     return recipe("adapt", adapt_data(), runs)
