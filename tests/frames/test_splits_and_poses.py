@@ -14,7 +14,7 @@ from lie_ssl.frames.factors import all_factors
 from lie_ssl.frames.kinds import ANGLE_KINDS
 from lie_ssl.frames.pairs import seen_instances
 from lie_ssl.frames.poses import geodesic, instance_poses, rotation
-from lie_ssl.frames.splits import assign, is_diverse, n_diverse, round_half_up, training_counts
+from lie_ssl.frames.splits import assign, is_diverse, n_diverse, round_half_up, training_counts, with_few_poses
 
 ROTATIONS = {"2d": np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]])}
 
@@ -135,3 +135,21 @@ def test_hue_alone_can_vary() -> None:
 def test_bad_configs(bad: dict[str, object]) -> None:
     with pytest.raises(UserError):
         DataConfig(**bad)  # type: ignore[arg-type]
+
+
+def test_few_poses_of_training_instances(tiny: FrameSet) -> None:
+    index = tiny.index
+    kept = with_few_poses(index, 3)
+    own = kept[kept["split"] == "train"]
+    assert (own.groupby(["class", "instance", "pose"]).size() == 3).all()
+    distinct = index[(index["split"] == "train") & index["duplicate_of"].isna()]
+    for name, frames in distinct.groupby(["class", "instance", "pose"]):
+        assert frames.index[0] in kept.index, name  # the typical pose is always shown
+    assert kept.index[kept["split"] != "train"].equals(index.index[index["split"] != "train"])
+    assert with_few_poses(index, 3).index.equals(kept.index)
+    several = {tuple(f["angle"]) for _, f in own[own["pose"] == "2d"].groupby(["class", "instance"])}
+    assert len(several) > 1  # drawn for every object, so that moves differ
+    assert with_few_poses(index, None) is index
+    every = with_few_poses(index, 1000)
+    repeated = index["duplicate_of"].notna() & (index["split"] == "train")
+    assert set(index.index) - set(every.index) == set(index.index[repeated])

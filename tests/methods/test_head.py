@@ -8,7 +8,7 @@ import torch
 from scipy.linalg import sqrtm
 
 from lie_ssl.errors import UserError
-from lie_ssl.methods.adapted import RIDGE, AdaptConfig, Head, LinearAndLayers
+from lie_ssl.methods.adapted import RIDGE, AdaptConfig, Head, LinearAndLayers, whitening
 
 FEATURES, IDENTITY, SHARE = 12, 8, 4
 SLICES = {"pooled": slice(0, 5), "layer3": slice(5, FEATURES)}
@@ -22,14 +22,12 @@ def head(**settings: object) -> Head:
 
 def test_the_linear_map_whitens_the_differences_within_objects() -> None:
     """Against scipy: W^-1/2 up to a rotation, so that all differences have the same size."""
-    part = LinearAndLayers(IDENTITY, IDENTITY, AdaptConfig())
     random = np.random.default_rng(0)
     root = random.normal(size=(IDENTITY, IDENTITY))
     within = root @ root.T
-    part.start(torch.from_numpy(within).float())
     ridge = RIDGE * np.trace(within) / IDENTITY * np.eye(IDENTITY)
     inverse = np.linalg.inv(np.real(sqrtm(within + ridge)))
-    linear = part.linear.weight.detach().double().numpy()
+    linear = whitening(torch.from_numpy(within).float()).numpy()
     assert linear.T @ linear == pytest.approx(inverse @ inverse, rel=1e-3, abs=1e-4)
     sizes = np.diag(linear @ within @ linear.T)
     assert (np.diff(sizes) > -1e-4).all()  # what differs least comes first
@@ -67,7 +65,7 @@ def test_differences_within_objects_shrink_and_those_between_remain() -> None:
 @pytest.mark.parametrize("size", [4, 20])
 def test_u_may_have_fewer_or_more_dimensions_than_components(size: int) -> None:
     part = LinearAndLayers(IDENTITY, size, AdaptConfig())
-    part.start(torch.eye(IDENTITY))
+    part.start(whitening(torch.eye(IDENTITY))[:size])
     assert part(torch.randn(3, IDENTITY)).shape == (3, size)
     assert (part.linear.weight[IDENTITY:] == 0).all()
 

@@ -61,10 +61,10 @@ def reproduce(
     0 if all rows agree, else 1. The recipe `small` trains and evaluates mae, vicreg and simclr in all arms with three
     seeds; `long` trains mae with four times the steps; `pretrained` and `backbone` start from a trained encoder;
     `adapt` puts heads on published encoders, and so do `adapt/classes`, `adapt/objects`, `adapt/furniture`,
-    `adapt/ablations`, `adapt/curve`, `adapt/factors`, `adapt/rotations`, `adapt/symmetric` and `adapt/untold`;
-    `paper/mae`, `paper/vicreg` and `paper/simclr` have the paper's size. With --dry-run, a recipe (also paper/gaps,
-    paper/imagenet or paper/ilab) runs for a few steps at full size with random weights, and the cost of the whole
-    recipe is estimated.
+    `adapt/ablations`, `adapt/curve`, `adapt/poses`, `adapt/factors`, `adapt/rotations`, `adapt/symmetric` and
+    `adapt/untold`; `paper/mae`, `paper/vicreg` and `paper/simclr` have the paper's size. With --dry-run, a recipe (also
+    paper/gaps, paper/imagenet or paper/ilab) runs for a few steps at full size with random weights, and the cost of the
+    whole recipe is estimated.
 
     Example: lie-ssl reproduce runs/mae_lie/evaluation --data data/small
 

@@ -91,3 +91,25 @@ def is_diverse(frames: pd.DataFrame, proportion: float, training: Mapping[str, i
     limits = np.array([n_diverse(proportion, training.get(name, 0)) for name in names], np.int64)
     known: NDArray[np.bool_] = (frames["split"] == "train").to_numpy(bool)
     return known & (frames["diverse_rank"].to_numpy() < limits[codes])
+
+
+def with_few_poses(index: pd.DataFrame, most: int | None) -> pd.DataFrame:
+    """The rows of an index that training may show if it knows few poses of every object.
+
+    Args:
+        index: The index of a data set.
+        most: Distinct frames of each kind of pose to keep of a training instance: the first one, and others drawn at
+            random. None for all.
+
+    Returns:
+        The rows that are kept, with their row numbers; all rows of the other splits.
+    """
+    if most is None:
+        return index
+    own = index[(index["split"] == "train") & index["duplicate_of"].isna()]
+    kept = [index.index[index["split"] != "train"].to_numpy(np.int64)]
+    for _, frames in own.groupby(["class", "instance", "pose"], sort=True):
+        first, *others = frames.index.to_list()
+        random = np.random.default_rng(first)
+        kept.append(np.array([first, *random.permutation(others)[: most - 1]], np.int64))
+    return index.loc[np.sort(np.concatenate(kept))]

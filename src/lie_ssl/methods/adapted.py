@@ -114,6 +114,7 @@ class Head(nn.Module):
         self.register_buffer("std", torch.ones(features))
         self.register_buffer("basis", torch.eye(features)[:, self.seen_by_u[:components]])
         self.identity = _identity_part(components, identity, config) if identity else None
+        self.target_count = min(identity, components)
         # Only training needs it, which computes it at every start.
         self.register_buffer("whitening", torch.zeros(0, components), persistent=False)
         own = len(range(features)[self.seen_by_v])
@@ -141,22 +142,21 @@ class Head(nn.Module):
 
     @torch.no_grad()
     def scale_down(self, within: Tensor, sample: Tensor) -> None:
-        """Starts the linear map of u, if there is one, with directions in which the frames of an object differ little.
+        """Sets the targets of u, and starts its linear map, if there is one, with the same directions: those in which
+        the frames of an object differ little.
 
         Args:
             within: (N, K) features of frames, minus the mean of all frames of the same object.
             sample: (N', K) features, for the scale of :meth:`targets`.
         """
+        if self.identity is None:
+            return
+        x = (within / (self.std + SMALL)) @ self.basis
+        rows = whitening(x.T @ x / len(x))[: self.target_count]
         if isinstance(self.identity, LinearAndLayers):
-            x = (within / (self.std + SMALL)) @ self.basis
-            self.identity.start(x.T @ x / len(x))
-            self.whitening = self.identity.linear.weight.detach().clone()
-            self.whitening /= self.targets(sample).square().mean().sqrt().clamp_min(SMALL)
-
-    @property
-    def target_count(self) -> int:
-        """The number of targets; 0 without a linear path."""
-        return self.identity.linear.out_features if isinstance(self.identity, LinearAndLayers) else 0
+            self.identity.start(rows)
+        self.whitening = rows.to(self.basis)
+        self.whitening /= self.targets(sample).square().mean().sqrt().clamp_min(SMALL)
 
     def targets(self, features: Tensor) -> Tensor:
         """(B, K) or (B, K + C), as in :meth:`forward` -> (B, T): what u sees of the published features, with directions
@@ -192,17 +192,10 @@ class LinearAndLayers(nn.Module):
         self.linear = nn.Linear(components, dim, bias=False)
 
     @torch.no_grad()
-    def start(self, within: Tensor) -> None:
-        """Sets the linear map to W^-1/2, where W (C, C) is the covariance within objects.
-
-        Its rows are the directions in which the frames of an object differ least, each divided by its deviation. If u
-        has more dimensions than there are components, the others start at zero.
-        """
-        variances, directions = torch.linalg.eigh(within.double())
-        scaled = directions * (variances.clamp_min(0) + RIDGE * variances.mean() + SMALL).rsqrt()
-        rows = min(self.linear.weight.shape)
+    def start(self, rows: Tensor) -> None:
+        """Sets the linear map to the rows (R, C) of a matrix. If u has more dimensions, the others start at zero."""
         self.linear.weight.zero_()
-        self.linear.weight[:rows] = scaled.T[:rows].to(self.linear.weight)
+        self.linear.weight[: len(rows)] = rows.to(self.linear.weight)
         last = self.layers[-1]
         assert isinstance(last, nn.Linear)
         nn.init.zeros_(last.weight)
@@ -210,6 +203,16 @@ class LinearAndLayers(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         found: Tensor = self.linear(x) + self.layers(x)
         return found
+
+
+def whitening(within: Tensor) -> Tensor:
+    """W^-1/2, where W (C, C) is the covariance within objects, with a ridge -> (C, C) float64.
+
+    Its rows are the directions in which the frames of an object differ least, each divided by its deviation.
+    """
+    variances, directions = torch.linalg.eigh(within.double())
+    scaled: Tensor = directions * (variances.clamp_min(0) + RIDGE * variances.mean() + SMALL).rsqrt()
+    return scaled.T
 
 
 def _identity_part(components: int, dim: int, config: AdaptConfig) -> nn.Module:

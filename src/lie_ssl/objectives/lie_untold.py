@@ -69,7 +69,7 @@ class LieUntoldConfig(SplitObjectiveConfig):
         return self.frames
 
     def adapted(self) -> Self:
-        return replace(super().adapted(), operator=aligned_rotations(IDENTITY))
+        return replace(super(SplitObjectiveConfig, self).adapted(), operator=aligned_rotations(IDENTITY))
 
     @property
     def adapted_lr(self) -> float:

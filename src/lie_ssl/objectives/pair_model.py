@@ -162,10 +162,7 @@ def build_prediction(encoder: Encoder, config: ObjectiveConfig) -> FeaturePredic
         return None
     targets = encoder.head.target_count if isinstance(encoder, AdaptedEncoder) and isinstance(encoder.head, Head) else 0
     if not targets:
-        raise UserError(
-            "objective.predict needs an adapted encoder whose head has a u with a linear path; leave it out, or set it "
-            "to 0"
-        )
+        raise UserError("objective.predict needs an adapted encoder whose head has a u; leave it out, or set it to 0")
     return FeaturePrediction(config.identity_dims(encoder.dim), targets)
 
 

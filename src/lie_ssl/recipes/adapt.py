@@ -30,6 +30,7 @@ ASYMMETRIC = (
 SYMMETRIC = ("bathtub", "bottle", "bowl", "can", "clock", "jar", "rocket", "table")  # most objects look alike turned
 OBJECTS = (2, 5, 10, 20, 50)  # per class, in all poses
 TRAINING_OBJECTS = 51  # per class, of the 68 of the curve
+POSES = (2, 5, 10, 20, 30)  # of an object and a kind of pose
 
 
 def adapt_data(classes: Sequence[str] = CLASSES, instances: int = 20) -> DataConfig:
@@ -154,7 +155,8 @@ VARIANTS: dict[str, Callable[[PretrainConfig], PretrainConfig]] = {
     "no_moves": lambda c: _objective(c, moves=0.0),
     "no_euclidean": lambda c: _objective(c, euclidean=0.0),
     "no_invariant": lambda c: _objective(c, invariant=0.0),
-    "no_singles": lambda c: _objective(c, singles=False),
+    "no_prediction": lambda c: _objective(c, predict=0.0),
+    "singles": lambda c: _objective(c, singles=True),
     # The operator.
     "speed_1": lambda c: _operator(c, frequencies=(1.0,)),
     "speeds_1_2": lambda c: _operator(c, frequencies=(1.0, 2.0)),
@@ -172,8 +174,9 @@ VARIANTS: dict[str, Callable[[PretrainConfig], PretrainConfig]] = {
     "v_sees_all": lambda c: _head(c, maps=False),
     "components_512": lambda c: _head(c, components=512),
     "no_linear": lambda c: _head(c, linear=False),
-    "hidden_256": lambda c: _head(c, hidden=256),
-    "hidden_1024": lambda c: _head(c, hidden=1024),
+    "u_hidden_512": lambda c: _head(c, hidden=512),
+    "v_hidden_256": lambda c: _head(c, moved_hidden=256),
+    "v_hidden_1024": lambda c: _head(c, moved_hidden=1024),
     "no_dropout": lambda c: _head(c, dropout=0.0),
     "v_dropout": lambda c: _head(c, moved_dropout=0.2),
 }
@@ -200,6 +203,16 @@ def curve_recipe() -> Recipe:
     return Recipe("adapt/curve", data, tuple(units))
 
 
+def poses_recipe() -> Recipe:
+    """Lie and Frames on EfficientNet-Lite0 with 2 to 30 poses of each kind and object, on the data of `adapt`."""
+    encoder = find_encoder(f"package:{ENCODERS[0]}").config
+    units = [
+        Unit(replace(adapt_config(encoder, arm), poses=count, variant=f"poses_{count}", seed=seed), _quick_evaluation())
+        for seed in SEEDS for count in POSES for arm in MAIN
+    ]  # fmt: skip
+    return Recipe("adapt/poses", adapt_data(), tuple(units))
+
+
 def _quick_evaluation() -> EvaluateConfig:
     """Without the network that reads angles."""
     return replace(adapt_evaluation(), readout=None, metrics=tuple(m for m in ANGLE_METRICS if m != "readout"))
@@ -208,6 +221,7 @@ def _quick_evaluation() -> EvaluateConfig:
 ADAPT_GRIDS = {
     "adapt": adapt_recipe, "adapt/classes": classes_recipe, "adapt/objects": objects_recipe,
     "adapt/furniture": furniture_recipe, "adapt/ablations": ablations_recipe, "adapt/curve": curve_recipe,
+    "adapt/poses": poses_recipe,
     "adapt/factors": factors_recipe, "adapt/rotations": rotations_recipe, "adapt/symmetric": symmetric_recipe,
     "adapt/untold": untold_recipe,
 }  # fmt: skip

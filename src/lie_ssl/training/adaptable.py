@@ -10,6 +10,7 @@ from lie_ssl.frames.pairs import seen_instances
 from lie_ssl.methods.mae import MAEConfig
 from lie_ssl.objectives.registry import objective_entry, objective_type
 from lie_ssl.training.config import PretrainConfig
+from lie_ssl.training.sampling import training_index
 
 CLOSE = 1e-4  # radians; moves that are as near as this are the same
 
@@ -19,7 +20,7 @@ def check_adaptable(config: PretrainConfig, frames: FrameSet, sampler: PairSampl
     if config.adapt is None:
         return
     check_views(config)
-    seen = seen_instances(frames.index, "train", config.diverse)
+    seen = seen_instances(training_index(config, frames), "train", config.diverse)
     if objective_type(config.objective.name).needs_pairs:
         seen = [instance for instance in seen if instance.kinds]
     if len(seen) < 2:

@@ -25,6 +25,7 @@ from lie_ssl.training.bank_card import ViewConfig
 from lie_ssl.training.checkpoints import last_line
 from lie_ssl.training.config import PretrainConfig
 from lie_ssl.training.progress import ProgressReporter
+from lie_ssl.training.sampling import training_index
 
 FROZEN = "encoder.safetensors"  # the frozen encoder, in the folder of a run
 PREFIX = "method.encoder.extractor.encoder."  # its keys in the model of a run
@@ -58,13 +59,13 @@ class BankedFrames(FrameSet):
         components = None if self._components is None else self._components.read(rows)
         return features if components is None else np.concatenate([features, components], axis=2)
 
-    def standardise(self, encoder: AdaptedEncoder, diverse: float) -> None:
+    def standardise(self, encoder: AdaptedEncoder, config: PretrainConfig) -> None:
         """Gives the head the mean, deviation and principal components of the features of all frames that training
         shows, and how frames of the same object differ.
 
         Features that are constant there, up to rounding, get a deviation that makes them nearly zero.
         """
-        seen = seen_instances(self.index, "train", diverse)
+        seen = seen_instances(training_index(config, self), "train", config.diverse)
         rows = np.sort(np.concatenate([np.concatenate(i.kinds) if i.kinds else np.array([i.typical]) for i in seen]))
         total, squares = (torch.zeros(self.bank.dim, dtype=torch.float64) for _ in range(2))
         for start in range(0, len(rows), CHUNK):

@@ -130,6 +130,8 @@ class PretrainConfig:
     """Seed of the weights, pairs, masks and augmentations."""
     diverse: float = 0.5
     """Share of the training instances of each class that are shown in all poses."""
+    poses: int | None = added_field(None)
+    """How many frames of each kind of pose training shows of these instances, drawn at random; None for all."""
     start: str | None = None
     """Run to start from: its encoder, and its heads and operator if the method is the same and they fit."""
     precision: Literal["32", "bf16", "fp16"] = "32"
@@ -153,6 +155,8 @@ class PretrainConfig:
             raise UserError(f"seed is {self.seed} and workers {self.workers}, but they must be 0 or more")
         if not 0 < self.diverse <= 1:
             raise UserError(f"diverse is {self.diverse}, but it must be above 0 and at most 1")
+        if self.poses is not None and self.poses < 2:
+            raise UserError(f"poses is {self.poses}, but pairs need 2 or more, or None for all")
         if self.workers > MAX_WORKERS:
             raise UserError(f"workers is {self.workers:,}, but a run can have at most {MAX_WORKERS}")
         if self.variant is not None and not VARIANT.fullmatch(self.variant):

@@ -12,12 +12,13 @@ from torch import Tensor
 
 from lie_ssl.errors import UserError
 from lie_ssl.frames import FrameSet, PairSampler
-from lie_ssl.frames.pairs import seen_instances
+from lie_ssl.frames.pairs import seen_instances, varied_factors
 from lie_ssl.methods.features import embed_frames
 from lie_ssl.objectives.pair_model import PairModel
 from lie_ssl.storage.files import write_whole
 from lie_ssl.training.checks import distinct_pairs
 from lie_ssl.training.config import PretrainConfig, kinds_of
+from lie_ssl.training.sampling import training_index
 
 COORDINATES = "coordinates.safetensors"
 MAX_PAIRS = 4096
@@ -31,11 +32,12 @@ def store_coordinates(folder: Path, model: PairModel, frames: FrameSet, config: 
     """
     if model.mover is None:
         return
-    seen = seen_instances(frames.index, "train", config.diverse)
+    index = training_index(config, frames)
+    seen = seen_instances(index, "train", config.diverse)
     varied, most = sum(bool(i.kinds) for i in seen), min(MAX_PAIRS, distinct_pairs(seen))
     sampler = PairSampler(
-        frames.index, batch_size=256, seed=config.seed, diverse=config.diverse, passes=-(-most // varied),
-        singles=False, drop_last=False, kinds=kinds_of(config, frames),
+        index, batch_size=256, seed=config.seed, diverse=config.diverse, passes=-(-most // varied),
+        singles=False, drop_last=False, kinds=kinds_of(config, frames), varied=varied_factors(frames.index),
     )  # fmt: skip
     batches = list(sampler)
     rows = np.unique(np.concatenate([r for batch in batches for r in (batch.first, batch.second)]))

@@ -116,7 +116,7 @@ def pretrain(
         reporter.say(f"training {', '.join(unfrozen)} and what follows; everything before stays frozen")
     elif frozen is not None:  # last, as it may take minutes
         frames = stored_features(encoder or config.encoder, config, frames, reporter)
-        frames.standardise(check_adapted(model.method.encoder), config.diverse)
+        frames.standardise(check_adapted(model.method.encoder), config)
     if device == "cpu":
         weights = sum(p.numel() for p in model.parameters() if p.requires_grad)
         check_memory(weights * BYTES_PER_WEIGHT, f"training {weights:.3g} weights", "use a smaller encoder")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from lie_ssl.frames import FrameSet, PairSampler
-from lie_ssl.frames.splits import is_diverse, training_counts
+from lie_ssl.frames.pairs import varied_factors
+from lie_ssl.frames.splits import is_diverse, training_counts, with_few_poses
 from lie_ssl.training.config import PretrainConfig, kinds_of
 
 
@@ -19,12 +22,18 @@ def pair_sampler(
         rank, world: This process, and the number of processes.
     """
     batch = config.optim.batch if batch is None else batch
-    singles = shows_singles(config)
+    singles, objective = shows_singles(config), config.objective
     return PairSampler(
-        frames.index, batch_size=batch, seed=config.seed, diverse=config.diverse, singles=singles,
+        training_index(config, frames), batch_size=batch, seed=config.seed, diverse=config.diverse, singles=singles,
         passes=passes_needed(frames, batch, None if singles else config.diverse), kinds=kinds_of(config, frames),
-        clip=config.objective.clip, rank=rank, world_size=world, per_object=config.objective.pairs_per_object,
+        varied=varied_factors(frames.index), clip=objective.clip, rank=rank, world_size=world,
+        per_object=objective.pairs_per_object,
     )  # fmt: skip
+
+
+def training_index(config: PretrainConfig, frames: FrameSet) -> pd.DataFrame:
+    """The rows of the index that training may show, with those of the other splits."""
+    return with_few_poses(frames.index, config.poses)
 
 
 def shows_singles(config: PretrainConfig) -> bool:
