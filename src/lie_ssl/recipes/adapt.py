@@ -57,8 +57,17 @@ def heads(encoders: Sequence[str], arms: Sequence[str]) -> list[PretrainConfig]:
 
 
 def recipe(name: str, data: DataConfig, runs: Sequence[PretrainConfig]) -> Recipe:
-    """A grid in which all runs have the evaluation of adapted encoders."""
-    return Recipe(name, data, tuple(Unit(run, adapt_evaluation()) for run in runs))
+    """A grid in which all runs have the evaluation of adapted encoders.
+
+    Beside the grid `adapt`, only the first seed trains networks that read angles, which take as long as all else.
+    """
+    return Recipe(
+        name, data,
+        tuple(
+            Unit(run, adapt_evaluation() if name == "adapt" or run.seed == SEEDS[0] else quick_evaluation())
+            for run in runs
+        ),
+    )  # fmt: skip
 
 
 def adapt_recipe() -> Recipe:
@@ -186,7 +195,7 @@ def ablations_recipe() -> Recipe:
     """Lie on EfficientNet-Lite0 with one part removed or changed, on the data of `adapt`."""
     config = adapt_config(find_encoder(f"package:{ENCODERS[0]}").config, "lie")
     runs = [replace(change(config), variant=name) for name, change in VARIANTS.items()]
-    units = [Unit(replace(run, seed=seed), _quick_evaluation()) for seed in SEEDS for run in [config, *runs]]
+    units = [Unit(replace(run, seed=seed), quick_evaluation()) for seed in SEEDS for run in [config, *runs]]
     return Recipe("adapt/ablations", adapt_data(), tuple(units))
 
 
@@ -199,7 +208,7 @@ def curve_recipe() -> Recipe:
             runs = [adapt_config(encoder, arm) for arm in MAIN]
             diverse = count / TRAINING_OBJECTS
             runs = [replace(run, diverse=diverse, variant=f"objects_{count}", seed=seed) for run in runs]
-            units += [Unit(run, _quick_evaluation()) for run in runs]
+            units += [Unit(run, quick_evaluation()) for run in runs]
     return Recipe("adapt/curve", data, tuple(units))
 
 
@@ -207,13 +216,13 @@ def poses_recipe() -> Recipe:
     """Lie and Frames on EfficientNet-Lite0 with 2 to 30 poses of each kind and object, on the data of `adapt`."""
     encoder = find_encoder(f"package:{ENCODERS[0]}").config
     units = [
-        Unit(replace(adapt_config(encoder, arm), poses=count, variant=f"poses_{count}", seed=seed), _quick_evaluation())
+        Unit(replace(adapt_config(encoder, arm), poses=count, variant=f"poses_{count}", seed=seed), quick_evaluation())
         for seed in SEEDS for count in POSES for arm in MAIN
     ]  # fmt: skip
     return Recipe("adapt/poses", adapt_data(), tuple(units))
 
 
-def _quick_evaluation() -> EvaluateConfig:
+def quick_evaluation() -> EvaluateConfig:
     """Without the network that reads angles."""
     return replace(adapt_evaluation(), readout=None, metrics=tuple(m for m in ANGLE_METRICS if m != "readout"))
 
