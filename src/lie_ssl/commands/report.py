@@ -35,6 +35,7 @@ def report(
 
     from lie_ssl.report.adaptation import adaptation_tables
     from lie_ssl.report.cells import group_tables
+    from lie_ssl.report.changes import change_tables
     from lie_ssl.report.findings import findings
     from lie_ssl.report.formats import to_rich, write_tables
     from lie_ssl.report.gathering import gather, register_trusted, write_rows
@@ -63,11 +64,12 @@ def report(
         tables = all_tables(gathered.accuracy, gathered.equivariance, gathered.ablation)
         tables += headline_tables(gathered.accuracy, gathered.equivariance)
         tables += adaptation_tables(gathered.accuracy, gathered.equivariance)
+        tables += change_tables(gathered.accuracy, gathered.equivariance)
         tables += ablation_operator(gathered.ablation_equivariance)
         written = write_tables(tables, files / "tables")
         if gathered.evaluated:  # collected tables already have their rows in one place
             written += write_rows(gathered, files / "rows")
         if len(gains := operator_gain(gathered.accuracy)):
             write_table(files / "tables" / "gains.csv", gains)
-        written += draw_figures(gathered.accuracy, gathered.curve, files / "figures")
+        written += draw_figures(gathered.accuracy, gathered.curve, files / "figures", gathered.equivariance)
         print(f"wrote {len(written)} files into {files}")

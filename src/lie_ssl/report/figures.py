@@ -11,8 +11,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from matplotlib import rc_context
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -20,31 +18,35 @@ from matplotlib.patches import Patch
 from lie_ssl.frames.kinds import KINDS
 from lie_ssl.protocol.phases import PHASES
 from lie_ssl.protocol.schema import GAP, POSES, SELF_OCCLUSION, SELF_OCCLUSION_POSES, SETTING, in_order
+from lie_ssl.report.amounts import amount_figures, without_amounts
+from lie_ssl.report.axes import blank_figure, plain_axes
 from lie_ssl.report.colours import colour_of, marker_of
 from lie_ssl.report.names import ARM_KEYS, BAR_SETTINGS, BASE, Arm, arms_of, method_name
 from lie_ssl.report.summary import curve_of, gaps_of, over_seeds
 from lie_ssl.report.tables import diverse_of, phases_and_poses
 from lie_ssl.storage.paths import as_one_part, inside
 
-GRID = "#dddddd"
 
-
-def draw_figures(accuracy: pd.DataFrame, curve: pd.DataFrame, out: Path) -> list[Path]:
+def draw_figures(
+    accuracy: pd.DataFrame, curve: pd.DataFrame, out: Path, equivariance: pd.DataFrame | None = None
+) -> list[Path]:
     """Draws all figures as .png and .svg.
 
     These are bars and gaps for every phase and kind of pose at the largest proportion, and accuracy by angle for every
-    phase and method.
+    phase and method. Variants that name an amount, such as `objects_5`, are drawn as curves instead.
 
     Args:
         accuracy: The table accuracy.csv; may be empty.
         curve: The table curve.csv; may be empty.
         out: Folder for the figures.
+        equivariance: The table equivariance.csv; None to leave out the figures that need it.
 
     Returns:
         The paths of the files.
     """
     out.mkdir(parents=True, exist_ok=True)
-    pages: dict[str, Figure] = {}
+    pages: dict[str, Figure] = {} if equivariance is None else amount_figures(accuracy, equivariance)
+    accuracy, curve = without_amounts(accuracy), without_amounts(curve)
     if len(accuracy):
         gaps = gaps_of(accuracy)
         for phase, poses in phases_and_poses(accuracy):
@@ -139,13 +141,6 @@ def _grouped(
     return figure
 
 
-def blank_figure(width: float, height: float) -> Figure:
-    """A figure without pyplot, which would keep it open and look for a display."""
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
-
-
 def _legend(figure: Figure, arms: Sequence[Arm], handle: Callable[[Arm, str], Patch | Line2D]) -> None:
     """Adds a legend below the panels, with one entry per kind of arm."""
     kinds = {(a.arm, a.option): a for a in reversed(arms)}
@@ -169,11 +164,3 @@ def _is_arm(means: pd.DataFrame, arm: Arm) -> pd.Series:
 
 def _dash(arm: Arm) -> str:
     return "--" if arm.option == 2 else "-"
-
-
-def plain_axes(panel: Axes) -> None:
-    """Applies the common style of all panels."""
-    panel.spines[["top", "right"]].set_visible(False)
-    panel.grid(axis="y", color=GRID, lw=0.7)
-    panel.set_axisbelow(True)
-    panel.tick_params(labelsize=9)

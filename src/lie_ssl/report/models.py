@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from lie_ssl.frames.kinds import KINDS
 from lie_ssl.protocol.phases import PHASES
 from lie_ssl.protocol.schema import SELF_OCCLUSION, SELF_OCCLUSION_POSES
-from lie_ssl.report.figures import blank_figure, plain_axes
+from lie_ssl.report.axes import blank_figure, plain_axes
 from lie_ssl.report.names import method_name
 from lie_ssl.report.summary import gaps_of
 from lie_ssl.report.tables import phases_and_poses
