@@ -85,9 +85,12 @@ def test_both_heads_of_the_demo_are_trained_alike() -> None:
     for each in (unit.pretraining for unit in recipe.units):
         optim = replace(each.optim, operator_lr=default.optim.operator_lr)  # Frames has no operator
         assert each.adapt is not None
-        head = replace(each.adapt, dim=None)  # nor has it v
+        # Frames has no v; and early maps would make the classifier of the frozen encoder worse.
+        head = replace(each.adapt, dim=None, features=FeatureConfig())
         shared.append(replace(each, objective=default.objective, optim=optim, adapt=head))
     assert shared[0] == shared[1] == shared[2]
+    layers = {unit.pretraining.arm: unit.pretraining.adapt.features.depth for unit in recipe.units}  # type: ignore[union-attr]
+    assert layers == {"lie": None, "frames": None, "frozen": 1}
 
 
 @pytest.mark.slow
