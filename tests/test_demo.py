@@ -12,6 +12,7 @@ from safetensors.torch import save_file
 
 from lie_ssl.cli import main
 from lie_ssl.methods.encoders import EncoderConfig, create_encoder
+from lie_ssl.methods.extractor import FeatureConfig
 from lie_ssl.protocol.grid import TABLES, Recipe
 from lie_ssl.recipes import demo as recipes
 from lie_ssl.threads import one_thread
