@@ -48,6 +48,7 @@ bench: $(READY)
 	$(BIN)/lie-ssl bench option2
 	$(BIN)/lie-ssl bench linear
 	$(BIN)/lie-ssl bench features
+	$(BIN)/lie-ssl bench adapt
 	$(BIN)/lie-ssl bench shared
 	$(BIN)/lie-ssl bench choices
 

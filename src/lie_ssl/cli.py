@@ -72,6 +72,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, str, str]] = {
     ("bench", "option2"): ("bench", "option2", "compare a supervised step with neighbours (Option 2) and without"),
     ("bench", "linear"): ("bench", "linear", "time the whole grid of linear evaluations on stored features"),
     ("bench", "features"): ("bench", "features", "compare filling a bank of features with bare forward passes"),
+    ("bench", "adapt"): ("bench", "adapt", "time the adaptation of an encoder, and the training of a head alone"),
     ("bench", "shared"): ("bench", "shared", "time a short demo while another program keeps one core busy"),
     ("doctor",): ("doctor", "doctor", "check what is installed and working, and how to install the rest"),
 }

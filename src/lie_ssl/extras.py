@@ -73,6 +73,7 @@ NEEDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("bench", "option2"): ("vision", "data"),
     ("bench", "linear"): ("vision", "data"),
     ("bench", "features"): ("vision", "data", "render"),
+    ("bench", "adapt"): ("vision", "data", "render", "train", "demo"),
     ("bench", "shared"): ("vision", "data", "render", "train", "report", "demo"),
     ("doctor",): (),
 }

@@ -156,6 +156,22 @@ def features(out: Path = Path("results/bench"), rounds: int = 7) -> None:
     load("features").run(out, rounds=rounds)
 
 
+def adapt(out: Path = Path("results/bench"), instances: int = 14) -> None:
+    """Measures what adapting an encoder costs: the whole command on a new data set, and the training of a head alone.
+
+    Nothing else should run at the same time. It needs the extra demo, for EfficientNet-Lite0.
+
+    Example: lie-ssl bench adapt --instances 4
+
+    Args:
+        out: The folder for adapt.csv.
+        instances: Objects per class; 14 give 30,240 frames.
+    """
+    if instances < 4:
+        raise UserError(f"instances is {instances}, but it must be at least 4, for training and test objects")
+    load("adapt").run(out, instances=instances)
+
+
 def shared(out: Path = Path("results/bench"), steps: int = 60, rounds: int = 3, before: Path | None = None) -> None:
     """Measures the time of a short demo on an idle machine, and while another program keeps one core busy.
 
