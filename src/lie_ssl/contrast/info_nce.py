@@ -32,8 +32,17 @@ class FramesLoss(nn.Module):
         self.dim, self.temperature = dim, temperature
         self.head = ProjectionHead(dim, batch_norm=batch_norm)
 
-    def forward(self, z: Tensor, z_next: Tensor, *, negatives: Tensor | None = None) -> Tensor:
-        """(B, M), (B, M) and (N, M) -> the mean loss (in a distributed run, this process's share of it)."""
+    def forward(
+        self, z: Tensor, z_next: Tensor, *, negatives: Tensor | None = None, objects: Tensor | None = None
+    ) -> Tensor:
+        """Computes the mean loss (in a distributed run, this process's share of it).
+
+        Args:
+            z, z_next: Embeddings (B, M) of both frames.
+            negatives: (N, M), additional ones.
+            objects: (B,) numbers of the instances, which are no negatives of themselves if a batch has several pairs of
+                one; None if all are different.
+        """
         check_embedding("z", z, self.dim)
         if z.shape != z_next.shape:
             raise ValueError(f"z {tuple(z.shape)} and z_next {tuple(z_next.shape)} must have the same shape")
@@ -41,7 +50,11 @@ class FramesLoss(nn.Module):
         joined = JoinedBatch.of(len(z), z.device)
         single = None if negatives is None else JoinedBatch.of(len(negatives), z.device)
         parts = project(self.head, (z, z_next), negatives, joined, single)
-        return joined.mean(frames_info_nce(*parts, start=joined.start, size=joined.rows, temperature=self.temperature))
+        losses = frames_info_nce(
+            *parts, start=joined.start, size=joined.rows, temperature=self.temperature,
+            objects=None if objects is None else joined.gather(objects),
+        )  # fmt: skip
+        return joined.mean(losses)
 
 
 def check_pairs(head: nn.Module, z: Tensor, z_next: Tensor, negatives: Tensor | None) -> None:
@@ -68,11 +81,12 @@ def project(
 
 def frames_info_nce(
     first: Tensor, second: Tensor, negatives: Tensor | None = None, *, start: int = 0, size: int | None = None,
-    temperature: float = 1.0,
+    temperature: float = 1.0, objects: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """Symmetric InfoNCE between both frames of each instance, on unit vectors (T, P), for rows start to start + size.
 
-    Negatives are both frames of all other instances, and `negatives`; a frame is not compared with itself.
+    Negatives are both frames of all other instances, and `negatives`; a frame is not compared with itself. With
+    `objects` (T,), several pairs may show the same instance, and its other frames are left out.
 
     Returns:
         The losses (size,).
@@ -80,11 +94,18 @@ def frames_info_nce(
     size = len(first) if size is None else size
     rows = torch.arange(size, device=first.device)
     own = rows + start
+    same_object = None
+    if objects is not None:
+        same_object = (objects[start : start + size, None] == objects[None]).index_put(
+            (rows, own), rows.new_zeros(()) > 0
+        )
     losses = []
     for anchors, others in ((first, second), (second, first)):
         local = anchors[start : start + size]
         same = (local @ anchors.T / temperature).index_put((rows, own), local.new_tensor(-torch.inf))
         scores = [local @ others.T / temperature, same]
+        if same_object is not None:
+            scores = [each.masked_fill(same_object, -torch.inf) for each in scores]
         if negatives is not None:
             scores.append(local @ negatives.T / temperature)
         losses.append(functional.cross_entropy(torch.cat(scores, dim=1), own, reduction="none"))

@@ -16,7 +16,7 @@ from lie_ssl.frames.pairs import PairBatch, PairSampler
 
 class PairTensors(TypedDict):
     """One batch: B pairs of pictures (B, C, H, W) uint8 or of stored features (B, 1 + V, K) float16, delta and
-    pose (B, F), class labels (B,), paired (B,)."""
+    pose (B, F), class labels (B,), paired (B,), numbers of the objects (B,)."""
 
     x: torch.Tensor
     x_next: torch.Tensor
@@ -24,6 +24,7 @@ class PairTensors(TypedDict):
     pose: torch.Tensor
     label: torch.Tensor
     paired: torch.Tensor
+    objects: torch.Tensor
     x_more: NotRequired[torch.Tensor]  # (B, L - 2, ...), the other frames of clips of L frames
 
 
@@ -46,6 +47,7 @@ class PairDataset(Dataset[PairTensors]):
             "pose": torch.from_numpy(batch.pose),
             "label": torch.from_numpy(self.frames.labels[batch.first]),
             "paired": torch.from_numpy(batch.paired),
+            "objects": torch.from_numpy(batch.objects),
         }
         if batch.more is not None:
             more = torch.from_numpy(self.frames.inputs(batch.more.flatten()))

@@ -43,6 +43,7 @@ class PairBatch:
     delta: NDArray[np.float32]  # (B, F): pose in radians (or every kind of pose), then each varied factor
     paired: NDArray[np.bool_]  # (B,)
     pose: NDArray[np.float32]  # (B, F): the first frame's pose, from the typical one; nan for other factors
+    objects: Rows  # (B,): numbers of the instances, of which a batch may have several pairs
     more: Rows | None = None  # (B, L - 2): the other frames of clips of L frames; None for pairs
 
 
@@ -260,7 +261,9 @@ class PairSampler:
         rows = np.array([self._pair(*each) for each in chosen], np.int64).reshape(-1, self.clip)
         first, second = rows[:, 0], rows[:, 1]
         deltas, poses = self.deltas(first, second), self.deltas.poses(first)
-        return PairBatch(first, second, deltas, first != second, poses, None if self.clips is None else rows[:, 2:])
+        objects = np.array([number for _, number, _ in chosen], np.int64)
+        more = None if self.clips is None else rows[:, 2:]
+        return PairBatch(first, second, deltas, first != second, poses, objects, more)
 
     def _pair(self, turn: int, number: int, which: int) -> tuple[int, ...]:
         """The rows of a pair or of a clip."""

@@ -124,7 +124,8 @@ class LieLoss(nn.Module):
         return list(self.head.parameters()) if self.config.lie == 0 else []
 
     def forward(
-        self, z: Tensor, z_next: Tensor, delta: Tensor, *, negatives: Tensor | None = None, pose: Tensor | None = None
+        self, z: Tensor, z_next: Tensor, delta: Tensor, *, negatives: Tensor | None = None, pose: Tensor | None = None,
+        objects: Tensor | None = None,
     ) -> LieTerms:  # fmt: skip
         """Computes the terms of a batch.
 
@@ -134,6 +135,8 @@ class LieLoss(nn.Module):
             negatives: (N, M), the z of instances seen in one pose only.
             pose: Poses (B, F) of the first frames, in radians from the typical one, nan for factors without one; the
                 weight `anchor` needs them.
+            objects: (B,) numbers of the instances. On the fixed part, other pairs of the same instance are no
+                negatives; None if all are different.
         """
         check_embedding("z", z, self.operator.dim)
         if z.shape != z_next.shape or delta.shape[:1] != z.shape[:1]:
@@ -159,7 +162,7 @@ class LieLoss(nn.Module):
             lie = joined.mean(self._lie((source, target, moved), others, joined, single))
         euclidean = joined.mean(self._euclidean(moved, target, active, affine))
         coordinates = joined.mean(self._coordinates(t, delta))
-        invariant = joined.mean(self._invariant((z, z_next), negatives, joined, single))
+        invariant = joined.mean(self._invariant((z, z_next), negatives, joined, single, objects))
         w = self.config
         total = w.euclidean * euclidean + w.coordinates * coordinates + w.invariant * invariant
         total = w.lie * lie + total if lie is not None and w.lie > 0 else total
@@ -248,15 +251,19 @@ class LieLoss(nn.Module):
         return (losses[0] + losses[1]) / 2
 
     def _invariant(
-        self, groups: tuple[Tensor, ...], negatives: Tensor | None, joined: JoinedBatch, single: JoinedBatch | None
-    ) -> Tensor:
+        self, groups: tuple[Tensor, ...], negatives: Tensor | None, joined: JoinedBatch, single: JoinedBatch | None,
+        objects: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
         if self.invariant_head is None:
             return groups[0].new_zeros(len(groups[0]))
         u = self.operator.fixed
         others = None if negatives is None else negatives[:, :u]
         parts = project(self.invariant_head, tuple(x[:, :u] for x in groups), others, joined, single)
         temperature = self.config.invariant_temperature or self.config.temperature
-        return frames_info_nce(*parts, start=joined.start, size=joined.rows, temperature=temperature)
+        return frames_info_nce(
+            *parts, start=joined.start, size=joined.rows, temperature=temperature,
+            objects=None if objects is None else joined.gather(objects),
+        )  # fmt: skip
 
 
 def relative_error(x: Tensor, y: Tensor) -> Tensor:

@@ -106,6 +106,8 @@ class OperatorObjective(PairObjective):
         return self.loss.unused()
 
     def forward(self, pairs: Pairs) -> Terms:
-        found = self.loss(pairs.z, pairs.z_next, pairs.delta, negatives=pairs.negatives, pose=pairs.pose)
+        found = self.loss(
+            pairs.z, pairs.z_next, pairs.delta, negatives=pairs.negatives, pose=pairs.pose, objects=pairs.objects
+        )
         terms = {name: getattr(found, name) for name in (*LIE_TERMS, "invariant", "moves", "anchor")}
         return Terms(found.total, {k: v for k, v in terms.items() if v is not None}, found.t.detach())

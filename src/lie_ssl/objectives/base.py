@@ -32,6 +32,7 @@ class Pairs(NamedTuple):
     more: Tensor | None = None  # (B, L - 2, M) of the other frames of clips, if the objective asks for clips
     per_object: int = 1  # consecutive rows that belong to one object and have the same first frame
     pose: Tensor | None = None  # (B, F) poses of the first frames, from the typical one; nan for factors without one
+    objects: Tensor | None = None  # (B,) numbers of the objects, if a batch may have several pairs of one
 
 
 class Terms(NamedTuple):

@@ -56,5 +56,5 @@ class Frames(PairObjective):
         self.loss = FramesLoss(dim, temperature=config.temperature, batch_norm=config.batch_norm)
 
     def forward(self, pairs: Pairs) -> Terms:
-        frames = self.loss(pairs.z, pairs.z_next, negatives=pairs.negatives)
+        frames = self.loss(pairs.z, pairs.z_next, negatives=pairs.negatives, objects=pairs.objects)
         return Terms(self.config.frames * frames, {"frames": frames})

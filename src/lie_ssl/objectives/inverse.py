@@ -88,7 +88,7 @@ class Inverse(PairObjective):
         move = joined.mean(self._errors(pairs))
         terms, total = {"move": move}, self.config.move * move
         if self.loss is not None:
-            terms["frames"] = self.loss(pairs.z, pairs.z_next, negatives=pairs.negatives)
+            terms["frames"] = self.loss(pairs.z, pairs.z_next, negatives=pairs.negatives, objects=pairs.objects)
             total = total + self.config.contrast * terms["frames"]
         return Terms(total, terms)
 

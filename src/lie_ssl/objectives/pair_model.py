@@ -77,7 +77,7 @@ class PairModel(nn.Module):
 
     def forward(
         self, x: Tensor, x_next: Tensor, delta: Tensor, paired: Tensor, draws: Draws, pose: Tensor | None = None,
-        x_more: Tensor | None = None,
+        x_more: Tensor | None = None, objects: Tensor | None = None,
     ) -> PairOutput:  # fmt: skip
         """Computes the loss of a batch.
 
@@ -88,6 +88,7 @@ class PairModel(nn.Module):
             draws: Random numbers.
             pose: Poses of the first frames (B, F), for objectives that ask for them.
             x_more: The other frames of clips (B, L - 2, C, H, W), if the objective asks for clips.
+            objects: Numbers of the objects (B,); None if all are different.
         """
         total = x.new_zeros(())
         terms: dict[str, Tensor] = {}
@@ -105,7 +106,8 @@ class PairModel(nn.Module):
             negatives = z[~paired] if self.config.singles else None
             with torch.autocast(x.device.type, enabled=False):  # half precision would lose small differences of z
                 poses = None if pose is None else pose[paired]
-                pairs = Pairs(own, z_next, delta[paired], negatives, more, self.config.pairs_per_object, poses)
+                numbers = None if objects is None else objects[paired]
+                pairs = Pairs(own, z_next, delta[paired], negatives, more, self.config.pairs_per_object, poses, numbers)
                 weighted, found, t = self.objective(pairs)
             total, terms = total + weighted, terms | found
             if self.prediction is not None:

@@ -108,7 +108,8 @@ class FreeRotations(OperatorObjective):
 def first_pairs(pairs: Pairs) -> Pairs:
     """One pair of each object. InfoNCE takes every other row for another object."""
     k = pairs.per_object
-    return Pairs(pairs.z[::k], pairs.z_next[::k], pairs.delta[::k], pairs.negatives)
+    objects = None if pairs.objects is None else pairs.objects[::k]
+    return Pairs(pairs.z[::k], pairs.z_next[::k], pairs.delta[::k], pairs.negatives, objects=objects)
 
 
 def all_pairs(pairs: Pairs) -> tuple[Tensor, Tensor, Tensor]:

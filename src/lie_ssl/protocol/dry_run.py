@@ -329,7 +329,7 @@ class PretrainingStep:
         batch, draws = next(self.batches), Draws(self.config.seed, self.count, self.batch)
         pictures = (to_float(batch["x"]), to_float(batch["x_next"]))
         more = to_float(batch["x_more"]) if "x_more" in batch else None
-        out = self.model(*pictures, batch["delta"], batch["paired"], draws, batch["pose"], more)
+        out = self.model(*pictures, batch["delta"], batch["paired"], draws, batch["pose"], more, batch["objects"])
         if not bool(torch.isfinite(out.total)):
             raise UserError(
                 f"the loss of {self.config.method.name}/{self.config.arm} is not finite in the first steps; lower the "

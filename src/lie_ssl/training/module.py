@@ -48,7 +48,7 @@ class Pretraining(pl.LightningModule):
         draws = Draws(self.config.seed, self.batches, total, self.global_rank * share, share)
         x, x_next = to_float(batch["x"], self.device), to_float(batch["x_next"], self.device)
         more = to_float(batch["x_more"], self.device) if "x_more" in batch else None
-        out = self.model(x, x_next, batch["delta"], batch["paired"], draws, batch["pose"], more)
+        out = self.model(x, x_next, batch["delta"], batch["paired"], draws, batch["pose"], more, batch["objects"])
         self.batches += 1
         self.last = out.terms
         self._first_bad = self._first_bad or first_not_finite(out.terms)
