@@ -39,6 +39,21 @@ def test_operator_on_a_plain_model() -> None:
     assert example("operator_on_a_plain_model").main(steps=300) < 0.8  # clearly better than not moving
 
 
+def test_turning(tiny: FrameSet, tmp_path: Path) -> None:
+    from PIL import Image
+
+    from lie_ssl.training.run import pretrain
+    from tests.training.adapted_runs import tiny_adapted
+
+    run = pretrain(tiny_adapted(tiny, tmp_path / "banks", optim__steps=1), tmp_path / "run")
+    arguments = [str(run), str(tiny.folder), "--poses", "2d", "--out", str(tmp_path / "turning.gif"), "--classes"]
+    with Image.open(example("turning").main([*arguments, "car", "mug"])) as film:
+        assert getattr(film, "n_frames", 1) == 6  # one for each pose
+        assert film.width == 2 * 192
+    with pytest.raises(UserError, match="no unknown spoon in 2d poses"):
+        example("turning").main([*arguments, "spoon"])
+
+
 @pytest.mark.parametrize("arm", ["alone", "lie"])
 def test_your_photographs(tiny: FrameSet, tmp_path: Path, arm: str) -> None:
     from PIL import Image
