@@ -39,13 +39,14 @@ def test_every_objective_builds_itself_and_returns_its_terms(name: str) -> None:
 def test_the_order_and_the_titles_of_the_tables() -> None:
     assert [e.name for e in OBJECTIVES.entries()] == [
         "frozen", "alone", "frames", "literal", "lie", "lie_learned", "rotations", "lie_untold", "lie_off", "inverse",
+        "equimod", "sie", "predictor",
     ]  # fmt: skip
     assert [e.title for e in OBJECTIVES.entries()] == [
         "frozen", "", "Frames", "Lie (literal)", "Lie", "Lie learned", "Rotations", "Lie untold", "Lie off",
-        "Inverse dynamics",
+        "Inverse dynamics", "EquiMod", "SIE", "Predictor",
     ]  # fmt: skip
     assert {e.name for e in OBJECTIVES.entries() if e.told == "move"} == {
-        "literal", "lie", "lie_learned", "rotations", "inverse",
+        "literal", "lie", "lie_learned", "rotations", "inverse", "equimod", "sie", "predictor",
     }  # fmt: skip
 
 
