@@ -51,7 +51,7 @@ def frames_share(objective: PairObjective, pairs: Pairs) -> float:
     """The contrast of Frames with the same head."""
     frames: Any = objective_config("frames").build(DIM, FACTORS).double()
     frames.loss.load_state_dict(objective.loss.state_dict())  # type: ignore[union-attr]
-    return float(frames(pairs).terms["frames"])
+    return float(frames(pairs).terms["frames"].detach())
 
 
 def naive_features(delta: Tensor) -> Tensor:
