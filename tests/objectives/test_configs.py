@@ -17,11 +17,13 @@ from lie_ssl.training.config import PretrainConfig
 
 LINEAR = {"generators": (1,), "sees": ("linear",), "frequencies": (1.0,)}
 FACTORS = ("pose", "hue", "scale")
+FREE = ("rotations", "matrices")  # they have factors of their own
+SMALL: dict[str, dict[str, Any]] = {"msp": {"columns": 2}}  # for embeddings of 16
 
 
-@pytest.mark.parametrize("name", [n for n in OBJECTIVES if n != "rotations"])  # it has factors of its own
+@pytest.mark.parametrize("name", [n for n in OBJECTIVES if n not in FREE])
 def test_every_objective_builds_itself_and_returns_its_terms(name: str) -> None:
-    config = objective_config(name)
+    config = objective_config(name, SMALL.get(name))
     objective = config.build(16, ("2d", "3d"))
     assert type(objective) is objective_type(name)
     assert (objective.mover is not None) == objective.has_mover
@@ -39,14 +41,14 @@ def test_every_objective_builds_itself_and_returns_its_terms(name: str) -> None:
 def test_the_order_and_the_titles_of_the_tables() -> None:
     assert [e.name for e in OBJECTIVES.entries()] == [
         "frozen", "alone", "frames", "literal", "lie", "lie_learned", "rotations", "lie_untold", "lie_off", "inverse",
-        "equimod", "sie", "predictor",
+        "equimod", "sie", "predictor", "matrices", "trajectory", "msp",
     ]  # fmt: skip
     assert [e.title for e in OBJECTIVES.entries()] == [
         "frozen", "", "Frames", "Lie (literal)", "Lie", "Lie learned", "Rotations", "Lie untold", "Lie off",
-        "Inverse dynamics", "EquiMod", "SIE", "Predictor",
+        "Inverse dynamics", "EquiMod", "SIE", "Predictor", "Matrices", "Trajectory", "MSP",
     ]  # fmt: skip
     assert {e.name for e in OBJECTIVES.entries() if e.told == "move"} == {
-        "literal", "lie", "lie_learned", "rotations", "inverse", "equimod", "sie", "predictor",
+        "literal", "lie", "lie_learned", "rotations", "inverse", "equimod", "sie", "predictor", "matrices",
     }  # fmt: skip
 
 

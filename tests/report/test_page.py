@@ -159,7 +159,9 @@ def test_every_objective_that_moves_embeddings_has_an_orbit(evaluated: list[Path
     data = gather(evaluated)
     arms = tuple(replace(data.evaluated[1], card=data.evaluated[1].card | {"arm": arm}) for arm in OBJECTIVES)
     shown = Page(replace(data, evaluated=arms))._with_operator()
-    assert [each.arm.arm for each in shown] == ["literal", "lie", "lie_learned", "rotations", "lie_untold", "lie_off"]
+    assert [each.arm.arm for each in shown] == [
+        "literal", "lie", "lie_learned", "rotations", "lie_untold", "lie_off", "matrices", "msp",
+    ]  # fmt: skip
 
 
 def test_the_orbit_starts_at_the_first_frame(evaluated: list[Path], tiny: FrameSet) -> None:
