@@ -41,7 +41,7 @@ class MatrixObjectiveConfig(ObjectiveConfig):
     @property
     def unit(self) -> int:
         """The size of v is a multiple of this."""
-        raise NotImplementedError
+        return 1
 
     @property
     def separates(self) -> bool:
