@@ -23,7 +23,7 @@ OTHER: dict[str, Any] = {
     "variant": "mine", "seed": 1, "diverse": 0.25, "start": "elsewhere", "precision": "bf16", "on_nan": "skip",
     "data": "elsewhere", "device": "cpu", "workers": 3, "log": LogConfig(every=3, wandb="project"),
     "encoder": {"patch_size": 4}, "objective": {"ssl": 0.5}, "optim": {"lr": 0.5}, "method": {"mask": 0.5},
-    "adapt": AdaptConfig(), "banks": "elsewhere", "unfreeze": 2,
+    "adapt": AdaptConfig(), "banks": "elsewhere", "unfreeze": 2, "poses": 5,
 }  # fmt: skip
 
 
