@@ -64,7 +64,7 @@ def test_there_are_none_without_a_frozen_encoder() -> None:
     assert adaptation_tables(pd.DataFrame(), pd.DataFrame()) == []
 
 
-@pytest.mark.parametrize("recipe", ["adapt", "adapt/classes"])
+@pytest.mark.parametrize("recipe", ["adapt", "adapt/classes", "adapt/furniture"])
 def test_the_page_shows_the_recorded_tables(recipe: str) -> None:
     folder, page = ROOT / "results" / recipe, PAGE.read_text()
     tables = adaptation_tables(pd.read_csv(folder / "accuracy.csv"), pd.read_csv(folder / "equivariance.csv"))
